@@ -1,8 +1,8 @@
-"""What is RoMe blind to? `rome diagnose demetr` on the development half, beside live peers and the published rows.
+"""Run `rome diagnose demetr` on the development half, beside live peers and the published rows.
 
     python benchmarks/demetr.py --store runs/judging --output benchmarks/results
 
-Keeps the tables that answer the question: table 4, accuracy by kind, severity order, published figures computed again.
+Keeps the tables that answer the question: table 4, accuracy by kind, severity order.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rome.cli import main as rome
 
 METRICS = ("rome", "rome.semantic", "rome.syntax", "rome.grammar", "rome.errors", "bertscore")
 PEERS = ("bleu", "chrf", "chrf++", "ter", "meteor", "rouge-2", "rouge-l", "cer", "length", "random")
-KEPT = ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_severity_order", "demetr_published")
+KEPT = ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_severity_order")
 
 
 def main() -> int:
     """Run the command and keep its main tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", help="analyses and scores are kept in this folder between runs")
+    parser.add_argument("--store", help="analyses are kept in this folder between runs")
     parser.add_argument("--output", type=Path, help="copy the tables into this folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from development_free import read_judged, read_labelled
+from development_free import Judged, read_judged, read_labelled
 from development_groups import explanation_figures, order_figures, texts_of
-from people import Judged
 from result_rows import conditions, write_rows
 
 from rome.data.readers.demetr import KINDS, read_demetr
@@ -39,7 +38,7 @@ from rome.data.sources import data_file
 from rome.evaluation.diagnosis.demetr import REFERENCE, won
 from rome.evaluation.diagnosis.meaning import meaning
 from rome.evaluation.diagnosis.minimal_pairs import contrast
-from rome.evaluation.metrics.cached_scores import ScoreStore
+from rome.evaluation.findings import table_rows
 from rome.evaluation.metrics.registry import COMPONENTS, MetricMaker, scores_on
 from rome.metric import RoMe
 
@@ -83,7 +82,8 @@ def of_meaning(asked: Asked) -> list[Row]:
     """Return the shares of each set of groups."""
     rows: list[Row] = []
     for name in MEANING_SETS:
-        found = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10).rows
+        table, *_ = meaning(asked.metrics, read_meaning(name, asked.limit), samples=10)
+        found = table_rows(table)
         shares = [(share, [row[share] for row in found]) for share in SHARES[name]]
         rows += [(f"{name}, {share}", [np.nan if one is None else float(one) for one in values]) for share, values in shares]
     return rows
@@ -173,7 +173,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=["base", "small"], help="names or folders of model sets")
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=list(PARTS), help="parts of the table")
-    parser.add_argument("--store", type=Path, required=True, help="analyses and scores are kept in this folder between runs")
+    parser.add_argument("--store", type=Path, required=True, help="analyses are kept in this folder between runs")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=int, help="groups, segments and pairs of each set, to try the script")
     parser.add_argument("--whole", action="store_true", help="take all of PAWS and of the rated sets, not a sample")
@@ -184,7 +184,7 @@ def main(given: Sequence[str] | None = None) -> int:
     lines: list[list[object]] = []
     for models in options.models:
         metric = RoMe(models=models, store=options.store / "analyses.sqlite", threads=options.threads)
-        maker = MetricMaker(metric, ScoreStore(options.store / "scores.sqlite"))
+        maker = MetricMaker(metric)
         asked = Asked(metric, [maker.make(name) for name in METRICS], options.limit, options.whole)
         for part in options.only:
             lines += [[Path(models).name, name, *values] for name, values in PARTS[part](asked)]

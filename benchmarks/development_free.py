@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from people import Judged
 from scipy.stats import rankdata
 
 from rome.data.readers.groups import is_held_out_paws, is_held_out_summary
 from rome.data.readers.rated import RatedSegment
+from rome.data.readers.registry import read_rated
 from rome.data.sources import data_file, read_jsonl
+from rome.evaluation.statistics.agreement import Average, agreement
 
 PAIRS, ASSESSED, MARKED, SEED = 1000, 1500, 150, 0
 """The size of the sample of PAWS pairs, of MLQE-PE outputs and of TED segments, and the seed that draws it."""
@@ -24,6 +25,32 @@ HUMAN = ("ref", "refB")
 """Names under which the TED set lists its references as systems."""
 Item = TypeVar("Item")
 Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Name a development set, one of its ratings, and the figure of agreement with it."""
+
+    name: str
+    rating: str
+    statistic: str
+    average: Average
+    title: str
+
+    def segments(self, limit: int | None = None) -> Sequence[RatedSegment]:
+        """Return the segments, or the first of them. Raises InputError without the development data."""
+        return read_rated(self.name).segments[:limit]
+
+    def follows(self, segments: Sequence[RatedSegment], scores: ArrayLike) -> float:
+        """Return the agreement of (n,) scores with the ratings of these segments; nan if it is undefined."""
+        return agreement(
+            [segment.ratings[self.rating] for segment in segments],
+            scores,
+            statistic=self.statistic,
+            average=self.average,
+            items=[segment.item for segment in segments],
+            language_pairs=[segment.language_pair for segment in segments],
+        ).value
 
 
 @dataclass(frozen=True)

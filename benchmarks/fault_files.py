@@ -1,4 +1,4 @@
-"""Faults of outputs, tables and whole runs. See `fault_kinds.py` for what a trial is."""
+"""Faults of outputs, tables and whole runs. `faults.py` defines trials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fault_process import Child
+from fault_tools import Child
 
 import rome.batch.blocks
 from rome.checks import CheckedPair
@@ -31,18 +31,18 @@ PAIRS, BLOCK, SECONDS = 240, 20, 0.004
 
 
 def lines(number: int) -> str:
-    """The text of an output."""
+    """Return the text of an output."""
     return f"line {number}\n" * (2000 + number)
 
 
 def text_in(path: Path) -> str:
-    """What an output holds."""
+    """Return the text in an output."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else open(path) as stream:
         return stream.read()
 
 
 def output(limited: bool) -> Trial:
-    """An output is written again and again by a process that is killed, or that may not write so much: it is whole, and the last or the next."""
+    """Kill a process that writes an output again and again, or limit its size: the file is whole, the last or the next one."""
 
     def trial(chance: random.Random, folder: Path) -> dict[str, int]:
         path, limit = folder / chance.choice(["out.tsv", "out.tsv.gz"]), chance.randrange(1, 16_000)
@@ -75,7 +75,7 @@ def output(limited: bool) -> Trial:
 
 @cache
 def table() -> FeatureTable:
-    """A table of features."""
+    """Return a table of features."""
     chance, count = np.random.default_rng(0), 300
     numbers = chance.random((count, 4)), chance.normal(size=(count, 4))
     return FeatureTable(
@@ -84,7 +84,7 @@ def table() -> FeatureTable:
 
 
 def table_damaged(change: Callable[[bytes, random.Random], bytes]) -> Trial:
-    """A changed table is refused by name, or still the same."""
+    """Return a trial that changes a table: it is refused by name, or still the same."""
 
     def trial(chance: random.Random, folder: Path) -> dict[str, int]:
         path = folder / "f.parquet"
@@ -101,7 +101,7 @@ def table_damaged(change: Callable[[bytes, random.Random], bytes]) -> Trial:
 
 
 class Small:
-    """A metric without models that takes its time and tells which block it begins."""
+    """Score slowly, without models, and report each block."""
 
     signature = "rome:small"
 
@@ -109,13 +109,13 @@ class Small:
         self.tell = tell
 
     def share(self, texts: Sequence[str]) -> None:
-        """Nothing is kept."""
+        """Keep nothing."""
 
     def begin_block(self) -> None:
-        """Nothing is forgotten."""
+        """Forget nothing."""
 
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
-        """Scores that depend on the texts."""
+        """Return scores that depend on the texts."""
         time.sleep(SECONDS)
         self.tell(int(pairs[0].hypothesis.split()[1]) // BLOCK)
         rows = []
@@ -132,7 +132,7 @@ class Small:
 
 
 def run(folder: Path, words: list[str]) -> Callable[[Callable[[int], None]], None]:
-    """Work for a child: `rome score` over all pairs, in blocks of a few."""
+    """Run `rome score` over all pairs in a child, in small blocks."""
 
     def work(tell: Callable[[int], None]) -> None:
         rome.batch.blocks.MOST_PAIRS = BLOCK
@@ -144,7 +144,7 @@ def run(folder: Path, words: list[str]) -> Callable[[Callable[[int], None]], Non
 
 @cache
 def calm(name: str) -> bytes:
-    """What a run that nothing disturbs writes in a format."""
+    """Return the output of an undisturbed run in a format."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_pairs(folder)
@@ -153,13 +153,13 @@ def calm(name: str) -> bytes:
 
 
 def write_pairs(folder: Path) -> None:
-    """Pairs, each with its number."""
+    """Write numbered pairs."""
     lines = "".join(f"the cat sat {n}\thypothesis {n} of a dog\n" for n in range(PAIRS))
     (folder / "pairs.tsv").write_text(f"reference\thypothesis\n{lines}", encoding="utf-8")
 
 
 def interrupted(chance: random.Random, folder: Path) -> dict[str, int]:
-    """`rome score` is ended up to four times (kill, Ctrl-C, a polite request), goes on each time, and ends with the bytes of a calm run."""
+    """End `rome score` up to four times (kill, Ctrl-C, SIGTERM) and resume it: the output is that of an undisturbed run."""
     name, kept, again = chance.choice(["table", "tsv", "json", "jsonl"]), 0, 0
     command = ["--format", name, "--output", str(folder / "out")]
     write_pairs(folder)
@@ -184,5 +184,5 @@ def interrupted(chance: random.Random, folder: Path) -> dict[str, int]:
 
 
 def blocks_in(path: Path) -> int:
-    """How many blocks a run has finished so far."""
+    """Return how many blocks a run has finished so far."""
     return len(list(path.glob("part-*")))

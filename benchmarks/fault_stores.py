@@ -1,4 +1,4 @@
-"""Faults of the store of analyses: processes killed, disks full, files damaged. See `fault_kinds.py` for what a trial is."""
+"""Faults of the store of analyses: processes killed, disks full, files damaged. `faults.py` defines trials."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from fault_damage import cut_by_pages
-from fault_process import Child
+from fault_tools import Child, cut_by_pages
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
@@ -28,7 +27,7 @@ Trial = Callable[[random.Random, Path], dict[str, int]]
 
 @cache
 def analysis(number: int) -> Analysis:
-    """The one right analysis of text `number`: some fit into a page of the file, some need several."""
+    """Return the analysis of text `number`: some fit into a page of the file, some need several."""
     chance, count = np.random.default_rng(number), 1 + number % 9
     words = tuple(Word(f"w{number}", "w", "NOUN", "NN", "_", -1, "root", 0, 1, 0) for _ in range(count))
     vectors = chance.normal(size=(count, 384)).astype(np.float16).astype(np.float32)
@@ -41,14 +40,14 @@ def put(store: AnalysisStore, numbers: Iterable[int]) -> None:
 
 
 def found(path: Path) -> dict[int, Analysis]:
-    """Every row that the store gives."""
+    """Return every row of the store."""
     with AnalysisStore(path) as store:
         known = store.get_many([analysis(number).text for number in range(ROWS)], identity="m")
     return {int(text.split()[1]): value for text, value in known.items()}
 
 
 def judged(path: Path, finished: set[int]) -> dict[str, int]:
-    """Open the store after the fault, count, write what is missing again, twice at most, and look whether everything is there then."""
+    """Open the store after the fault, count, write the missing rows again (at most twice), and check that all are there."""
     right = {number: analysis(number) for number in range(ROWS)}
     with redirect_stderr(io.StringIO()) as said:
         try:
@@ -76,7 +75,7 @@ def judged(path: Path, finished: set[int]) -> dict[str, int]:
 
 
 def writer(path: Path, seed: float, batches: int = 10_000) -> Callable[[Callable[[int], None]], None]:
-    """Work for a child: random batches, the store opened again now and then."""
+    """Write random batches in a child, and sometimes open the store again."""
 
     def work(tell: Callable[[int], None]) -> None:
         chance = random.Random(seed)
@@ -92,13 +91,13 @@ def writer(path: Path, seed: float, batches: int = 10_000) -> Callable[[Callable
 
 
 def killed(chance: random.Random, folder: Path) -> dict[str, int]:
-    """One writer, killed while it makes the file or, more often, while it writes."""
+    """Kill one writer while it makes the file or, more often, while it writes."""
     child = Child(writer(folder / "s.sqlite", chance.random()))
     return judged(folder / "s.sqlite", child.end(chance.uniform(0, 0.12), writing=chance.random() < 0.8)[1])
 
 
 def two_writers(chance: random.Random, folder: Path) -> dict[str, int]:
-    """Two writers make and fill one file with the same and other rows; sometimes one is killed."""
+    """Let two writers make and fill one file, and sometimes kill one."""
     children = [Child(writer(folder / "s.sqlite", chance.random(), 6)) for _ in range(2)]
     delays = [chance.choice([None, chance.uniform(0, 0.1)]), None]
     ends = [child.end(delay) for child, delay in zip(children, delays, strict=True)]
@@ -108,7 +107,7 @@ def two_writers(chance: random.Random, folder: Path) -> dict[str, int]:
 
 
 def full_by_limit(chance: random.Random, folder: Path) -> dict[str, int]:
-    """No file may grow beyond a random size, then it may."""
+    """Limit the size of files for a while."""
     path, limit = folder / "s.sqlite", chance.randrange(0, 400_000)
 
     def work(tell: Callable[[int], None]) -> None:
@@ -128,7 +127,7 @@ def refused(work: Callable[[Callable[[int], None]], None], tell: Callable[[int],
 
 
 def full_disk(chance: random.Random, folder: Path) -> dict[str, int]:
-    """A tmpfs of a random size fills up; then a file that is in the way goes. Needs the right to mount."""
+    """Fill up a tmpfs of a random size, then make room. Needs the right to mount."""
     disk = folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={chance.randrange(400, 900)}k", "tmpfs", str(disk)]
@@ -148,7 +147,7 @@ def full_disk(chance: random.Random, folder: Path) -> dict[str, int]:
 
 @cache
 def template() -> bytes:
-    """The content of a whole store."""
+    """Return the content of a whole store."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.sqlite"
 
@@ -162,7 +161,7 @@ def template() -> bytes:
 
 
 def damaged(change: Callable[[bytes, random.Random], bytes]) -> Trial:
-    """A trial that changes the file."""
+    """Return a trial that changes the file."""
 
     def trial(chance: random.Random, folder: Path) -> dict[str, int]:
         (folder / "s.sqlite").write_bytes(change(template(), chance))
@@ -172,7 +171,7 @@ def damaged(change: Callable[[bytes, random.Random], bytes]) -> Trial:
 
 
 def two_replacing(chance: random.Random, folder: Path) -> dict[str, int]:
-    """Two processes find a damaged file at once, replace it, and write on: what they finished is there."""
+    """Let two processes replace a damaged file at once and write on."""
     path = folder / "s.sqlite"
     path.write_bytes(cut_by_pages(template(), chance))
     children = [Child(writer(path, chance.random(), 4)) for _ in range(2)]

@@ -65,7 +65,7 @@ def fuzz(name: str, folder: Path, options: argparse.Namespace) -> None:
 
 
 def where(error: BaseException) -> str:
-    """The kind of an error and the last line of RoMe that it came through."""
+    """Return the kind of an error and the last line of RoMe in its traceback."""
     rooms = [str(Path(str(spec.origin)).parent) for spec in map(find_spec, ("rome", "rome.features", "rome.data")) if spec]
     frames = traceback.extract_tb(error.__traceback__)
     last = next((frame for frame in reversed(frames) if frame.filename.startswith(tuple(rooms))), frames[-1])
@@ -73,12 +73,12 @@ def where(error: BaseException) -> str:
 
 
 def slug(name: str) -> str:
-    """The name of a target as part of a file's name."""
+    """Return the name of a target as part of a file name."""
     return name.replace(" ", "-")
 
 
 def kept(content: bytes, name: str, findings: Path) -> str:
-    """Where the input of a finding is kept."""
+    """Return the path of the input of a finding."""
     path = findings / f"{slug(name)}-{hashlib.sha256(content).hexdigest()[:12]}"
     path.write_bytes(content)
     return str(path)
@@ -132,7 +132,7 @@ def main() -> int:
 
 
 def table(options: argparse.Namespace) -> int:
-    """One row a target, then the findings."""
+    """Return one row per target, then the findings."""
     from fuzz_targets import TARGETS
 
     names = [name for name in TARGETS if options.only in name]

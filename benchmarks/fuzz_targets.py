@@ -1,4 +1,4 @@
-"""What `fuzz.py` throws bytes at: every reader of a file or a request that a stranger may have written, with files it accepts.
+"""Targets of `fuzz.py`: every reader of a file or a request that a stranger may have written, with accepted files.
 
 A reader may return anything or refuse with one line; any other error is a finding.
 """
@@ -23,8 +23,7 @@ from rome.combining.table import FeatureTable
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.texts import read_trees
-from rome.evaluation.annotate.items import read_items
-from rome.evaluation.annotate.ratings import read_records
+from rome.evaluation.annotate.ratings import read_items, read_records
 from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
@@ -39,14 +38,14 @@ from rome.text_table import shorten
 
 @dataclass(frozen=True)
 class Target:
-    """A reader of bytes, and contents that it accepts, from which the fuzzer sets out."""
+    """Hold a reader of bytes, and accepted contents from which the fuzzer starts."""
 
     read: Callable[[bytes], object]
     seeds: Callable[[], list[bytes]]
 
 
 def outcome(target: Target, content: bytes) -> str:
-    """ "read" or "refused". Raises what the reader must not raise; a refusal of several lines is an AssertionError."""
+    """Return "read" or "refused". Raises what the reader must not raise; a refusal of several lines is an AssertionError."""
     try:
         target.read(content)
     except RomeError as error:
@@ -58,12 +57,12 @@ def outcome(target: Target, content: bytes) -> str:
 
 @cache
 def scratch() -> Path:
-    """A folder for the files that readers want by name, where temporary files go."""
+    """Return a temporary folder for readers that need a file name."""
     return Path(tempfile.mkdtemp(prefix="rome-fuzz-"))
 
 
 def in_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
-    """A reader of bytes, made of a reader of a file."""
+    """Return a reader of bytes, made from a reader of a file."""
 
     def work(content: bytes) -> object:
         path = scratch() / name
@@ -75,14 +74,14 @@ def in_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], obje
 
 
 def made(write: Callable[[Path], object]) -> bytes:
-    """What writing to a file leaves in it."""
+    """Return the content that a function writes to a file."""
     path = scratch() / "seed"
     write(path)
     return path.read_bytes()
 
 
 def text(*rows: object) -> bytes:
-    """JSON lines."""
+    """Return JSON lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
@@ -125,24 +124,24 @@ SCORED: dict[str, Any] = {
 
 
 def net() -> Combiner:
-    """A small net."""
+    """Return a small net."""
     return Combiner(np.eye(4), np.zeros(4), np.ones(4), np.array(-2.0))
 
 
 def features() -> FeatureTable:
-    """A small table."""
+    """Return a small table."""
     return FeatureTable(np.arange(3), np.zeros(3, np.int32), np.full((3, 4), 0.5), np.zeros((3, 4)), signature="x")
 
 
 def read_pairs(content: bytes) -> None:
-    """As `rome score` reads pairs: the file, its rows, then the door."""
+    """Read and check pairs as `rome score` does."""
     rows = list(pair_rows(text_lines(io.BytesIO(content), "f"), "f"))
     check_pairs([one.references for one in rows], [one.hypothesis for one in rows])
     "".join(f"{one.id}{one.note}" for one in rows).encode()
 
 
 def read_text(content: bytes) -> None:
-    """A text on its way to the models, and into a table of a terminal."""
+    """Prepare a text for the models and for a table in a terminal."""
     try:
         given = content.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -157,13 +156,13 @@ def read_text(content: bytes) -> None:
 
 
 def read_scores(path: Path) -> None:
-    """Stored scores, and what a report makes of them."""
+    """Read stored scores and make a report of them."""
     for name, score in iter_scores(str(path)):
         json.dumps([name, score.to_dict()])
 
 
 def read_request(content: bytes) -> None:
-    """The body of a request."""
+    """Read the body of a request."""
     requests.read_pairs(requests.parse_body(content), Limits())
 
 

@@ -1,4 +1,4 @@
-"""Does RoMe agree with people? `rome evaluate` on every development set beside all peers; the main figures in one table.
+"""Run `rome evaluate` on every development set with all peers, and keep the main figures in one table.
 
     python benchmarks/human.py --store runs/judging --output benchmarks/results/human.tsv
 
@@ -32,7 +32,7 @@ def row_of(cell: dict[str, str]) -> list[str]:
 def main() -> int:
     """Run the command, print and keep the main figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", help="analyses and scores are kept in this folder between runs")
+    parser.add_argument("--store", help="analyses are kept in this folder between runs")
     parser.add_argument("--output", type=Path, help="write the table here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""How much memory? Peaks of `rome score`, `rome features`, `rome rescore` and of combining a table, each for several sizes.
+"""Measure peak memory of `rome score`, `rome features`, `rome rescore` and of combining a table, each for several sizes.
 
     python benchmarks/memory.py --output benchmarks/results/memory.tsv
 
@@ -35,50 +35,50 @@ from rome.results import Components, Contributions, CorpusScore, SegmentScore
 TEXT = "the cat sat on the mat and looked at the dog that lay before the door of the old house by the river"
 ROWS = 500_000
 MOST_FOR_PEOPLE, MOST_RESCORED = 100_000, 1_000_000
-"""Sizes up to which the slower operations are measured, to keep the whole within a quarter of an hour."""
+"""Largest sizes of the slower operations, so that the whole takes a quarter of an hour."""
 
 
 class Constant:
-    """Scores everything alike."""
+    """Return the same scores for every pair, without models."""
 
     def __init__(self) -> None:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
         self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
 
     def share(self, texts: Sequence[str]) -> None:
-        """Nothing is kept."""
+        """Keep nothing."""
 
     def begin_block(self) -> None:
-        """Nothing is forgotten."""
+        """Forget nothing."""
 
     def score(self, **texts: Any) -> CorpusScore:
-        """One segment a hypothesis."""
+        """Return one segment per hypothesis."""
         return self.score_pairs(check_pairs(**texts))
 
     def features(self, **texts: Any) -> FeatureTable:
-        """One row a hypothesis."""
+        """Return one row per hypothesis."""
         return self.measure_pairs(check_pairs(**texts))
 
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
-        """One segment a pair."""
+        """Return one segment per pair."""
         segments = (SegmentScore(p.segment, p.references[0], p.hypothesis, 0, 0.5, **self.rest) for p in pairs)  # type: ignore[arg-type]
         return CorpusScore(tuple(segments), "constant")
 
     def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
-        """One row a pair."""
+        """Return one row per pair."""
         half = np.full((len(pairs), 4), 0.5)
         return FeatureTable(np.array([pair.segment for pair in pairs]), np.zeros(len(pairs), np.int32), half, half)
 
 
 def write_pairs(path: Path, count: int) -> None:
-    """Pairs of 22 words, no two alike."""
+    """Write different pairs of 22 words."""
     with path.open("w", encoding="utf-8") as stream:
         stream.write("reference\thypothesis\n")
         stream.writelines(f"{TEXT} {n}\t{n} {TEXT}\n" for n in range(count))
 
 
 def write_real_pairs(path: Path, distinct: int, count: int) -> None:
-    """Pairs of about 25 words, after so many the same ones again."""
+    """Write pairs of about 25 words, repeated after the distinct ones."""
     from speed_texts import pairs as real_pairs  # not loaded into the processes that are measured
 
     known = real_pairs(distinct)
@@ -89,7 +89,7 @@ def write_real_pairs(path: Path, distinct: int, count: int) -> None:
 
 
 def tables(count: int, signature: str) -> Iterator[FeatureTable]:
-    """Random features of two references a segment."""
+    """Yield random features of two references per segment."""
     chance = np.random.default_rng(0)
     for start in range(0, count, ROWS):
         rows = np.arange(start, min(count, start + ROWS))
@@ -104,7 +104,7 @@ def combine(path: str) -> int:
 
 
 def measured(words: list[str]) -> tuple[float, float]:
-    """Peak memory in MiB, and seconds, of one operation in a process of its own."""
+    """Return peak memory in MiB, and seconds, of one operation in a separate process."""
     start = time.perf_counter()
     done = subprocess.run([sys.executable, __file__, "--do", *words], capture_output=True, text=True)
     if done.returncode:
@@ -113,7 +113,7 @@ def measured(words: list[str]) -> tuple[float, float]:
 
 
 def do(words: list[str]) -> int:
-    """One operation, then the peak of this process in KiB on standard output."""
+    """Run one operation, then print the peak of this process in KiB."""
     models = "--threads" in words
     code = combine(words[1]) * 0 if words[0] == "combine" else rome(words, **({} if models else {"metric": partial(_constant)}))
     print(peak_kib())
@@ -121,7 +121,7 @@ def do(words: list[str]) -> int:
 
 
 def peak_kib() -> int:
-    """The highest memory of this process in KiB; what Linux tells of a child with getrusage may be its parent's."""
+    """Return the peak memory of this process in KiB; on Linux, getrusage of a child may return the peak of its parent."""
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
     found = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
@@ -133,7 +133,7 @@ def _constant(_: Any) -> Constant:
 
 
 def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[str, int, float, float]]:
-    """Operation, size, peak and seconds."""
+    """Yield operation, size, peak and seconds."""
     out = str(folder / "out")
     for count in pairs:
         write_pairs(folder / "pairs.tsv", count)
@@ -158,7 +158,7 @@ def rows_of(folder: Path, pairs: list[int], rows: list[int]) -> Iterator[tuple[s
 def rows_of_models(
     folder: Path, sets: list[str], cold: list[int], stored: list[int]
 ) -> Iterator[tuple[str, int, float, float]]:
-    """The same with the real models, cold and from stored analyses."""
+    """Yield the same with the real models, cold and from stored analyses."""
     pairs = str(folder / "pairs.tsv")
     for models in sets:
         store = str(folder / f"{models}.sqlite")
@@ -173,7 +173,7 @@ def rows_of_models(
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print and write one row an operation and size."""
+    """Print and write one row per operation and size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])

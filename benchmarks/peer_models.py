@@ -1,4 +1,4 @@
-"""Two learned metrics at their real sizes with random weights, which cost the same: BERTScore's default model, and COMET-22.
+"""Two learned metrics at their real sizes with random weights: BERTScore's default model, and COMET-22.
 
 Written from what the two papers and their packages do with a batch of texts. Both read the pieces of the embedded tokenizer (30,522 word
 pieces), because their own need files that are not here: its number of pieces a word is close to theirs, and the size of the vocabulary
@@ -20,7 +20,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Size:
-    """Of a transformer."""
+    """Hold the size of a transformer."""
 
     layers: int
     width: int = 1024
@@ -32,11 +32,10 @@ LARGE_17 = Size(17)
 """roberta-large up to the layer that bert-score takes of it by default."""
 LARGE_24 = Size(24)
 """XLM-R large, of which COMET-22 reads every layer."""
-TINY = Size(2, 32, 2, 64)
 
 
 def word_pieces(folder: Path) -> Any:
-    """The embedded encoder's tokenizer as transformers' fast tokenizers are."""
+    """Return the embedded encoder's tokenizer as a fast tokenizer of transformers."""
     from transformers import PreTrainedTokenizerFast
 
     names = {name: f"[{name[:3].upper()}]" for name in ("pad_token", "cls_token", "sep_token", "unk_token")}
@@ -44,7 +43,7 @@ def word_pieces(folder: Path) -> Any:
 
 
 def random_roberta(size: Size, tokenizer: Any) -> Any:
-    """A RoBERTa of this size with random weights (XLM-R has the same architecture), in evaluation mode."""
+    """Return a RoBERTa of this size with random weights (XLM-R has the same architecture), in evaluation mode."""
     from transformers import RobertaConfig, RobertaModel
 
     torch.manual_seed(SEED)
@@ -62,7 +61,7 @@ def random_roberta(size: Size, tokenizer: Any) -> Any:
 
 
 class BertScore:
-    """BERTScore as its package computes it: each distinct text once, longest first, in batches of 64; F1 from greedy matches."""
+    """Compute BERTScore as its package does: each distinct text once, longest first, in batches of 64; F1 from greedy matches."""
 
     def __init__(self, tokenizer: Any, size: Size = LARGE_17, batch: int = 64) -> None:
         self.tokenizer, self.batch = tokenizer, batch
@@ -70,7 +69,7 @@ class BertScore:
 
     @torch.no_grad()
     def score(self, references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-        """One F1 a pair."""
+        """Return one F1 per pair."""
         texts = sorted(set(references) | set(hypotheses), key=lambda text: len(text.split(" ")), reverse=True)
         states: dict[str, torch.Tensor] = {}
         for part in _parts(texts, self.batch):
@@ -86,7 +85,7 @@ class BertScore:
 
 
 def _greedy(references: list[torch.Tensor], hypotheses: list[torch.Tensor]) -> torch.Tensor:
-    """F1 of a batch of pairs: the best cosine of every piece, its mean over either side, and their harmonic mean."""
+    """Return F1 of a batch of pairs: the harmonic mean of the mean best cosine of the pieces of each side."""
     sides, masks = [], []
     for rows in (references, hypotheses):
         sides.append(nn.functional.normalize(nn.utils.rnn.pad_sequence(rows, batch_first=True), dim=-1))
@@ -100,7 +99,7 @@ def _greedy(references: list[torch.Tensor], hypotheses: list[torch.Tensor]) -> t
 
 
 class Comet:
-    """COMET-22's estimator: source, hypothesis and reference through one encoder, a mix of all layers, means, and three dense layers.
+    """Compute COMET-22's estimator: source, hypothesis and reference through one encoder, a mix of all layers, means, and three dense layers.
 
     Texts are in batches of 16, the default of its command line, sorted by length.
     """
@@ -115,7 +114,7 @@ class Comet:
 
     @torch.no_grad()
     def score(self, sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-        """One score a segment."""
+        """Return one score per segment."""
         rows = sorted(range(len(hypotheses)), key=lambda n: len(hypotheses[n]), reverse=True)
         scores = [0.0] * len(rows)
         for part in _parts(rows, self.batch):
@@ -126,7 +125,7 @@ class Comet:
         return scores
 
     def _encode(self, texts: list[str]) -> torch.Tensor:
-        """(n, width) the mean over the pieces of the mix of all layers."""
+        """Return (n, width) the mean over the pieces of the mix of all layers."""
         pieces = self.tokenizer(texts, padding=True, truncation=True, max_length=510, return_tensors="pt")
         mask = pieces["attention_mask"]
         layers = self.model(pieces["input_ids"], attention_mask=mask, output_hidden_states=True).hidden_states

@@ -28,7 +28,6 @@ from typing import Any, ClassVar
 from memory import peak_kib
 from result_rows import conditions, write_rows
 from speed_texts import Pair, mean_words, pairs, source
-from stand_in import StandIn
 
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.features.analyser.config import SETS, set_folder
@@ -48,9 +47,16 @@ Work = Callable[[Sequence[Pair]], Any]
 
 @dataclass(frozen=True)
 class Contender:
-    """A metric whose models are loaded.
+    """Hold a metric whose models are loaded.
 
-    models, mode : of RoMe, empty for a peer. pairs : a round. work : what is timed. prepare : what the round's pairs go through before.
+    Attributes
+    ----------
+    models, mode
+        Of RoMe, empty for a peer.
+    pairs
+        Pairs per round.
+    work, prepare
+        Called with the pairs of a round; only work is timed.
     """
 
     metric: str
@@ -62,12 +68,12 @@ class Contender:
 
 
 def sides(given: Sequence[Pair]) -> tuple[list[str], list[str]]:
-    """References and hypotheses."""
+    """Return references and hypotheses."""
     return [reference for reference, _ in given], [hypothesis for _, hypothesis in given]
 
 
 def scoring(rome: Any) -> Work:
-    """RoMe as a function of pairs."""
+    """Return RoMe as a function of pairs."""
 
     def work(given: Sequence[Pair]) -> Any:
         references, hypotheses = sides(given)
@@ -77,18 +83,18 @@ def scoring(rome: Any) -> Work:
 
 
 @contextmanager
-def of_set(models: str, precision: str, count: int, threads: int, tiny: bool) -> Iterator[list[Contender]]:
-    """RoMe with one model set in its four modes. tiny : a stand-in for RoMe."""
+def of_set(models: str, precision: str, count: int, threads: int) -> Iterator[list[Contender]]:
+    """Yield RoMe with one model set in its four modes."""
     before = "" if precision == "float32" else f"{precision}, "
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "analyses.sqlite"
         options = {"models": models, "precision": precision, "progress": False}
-        filler = made(tiny, options, threads, store)
-        with in_processes(threads, (tiny, options, 1), store) as (cold_shared, stored_shared):
+        filler = made(options, threads, store)
+        with in_processes(threads, (options, 1), store) as (cold_shared, stored_shared):
             modes = (
-                ("cold", scoring(made(tiny, options, threads)), False),
+                ("cold", scoring(made(options, threads)), False),
                 ("cold, in processes", cold_shared, False),
-                ("stored analyses", scoring(made(tiny, options, threads, store)), True),
+                ("stored analyses", scoring(made(options, threads, store)), True),
                 ("stored analyses, in processes", stored_shared, True),
             )
             yield [
@@ -97,25 +103,24 @@ def of_set(models: str, precision: str, count: int, threads: int, tiny: bool) ->
             ]
 
 
-def made(tiny: bool, options: Mapping[str, Any], threads: int, store: Path | None = None) -> Any:
-    """A metric, with a store or without."""
-    make: Any = StandIn if tiny else RoMe
-    return make(**options, threads=threads, store=store)
+def made(options: Mapping[str, Any], threads: int, store: Path | None = None) -> RoMe:
+    """Return a metric, with a store or without."""
+    return RoMe(**options, threads=threads, store=store)
 
 
 def filling(rome: Any) -> Work:
-    """What stores the analyses of pairs."""
+    """Return a function that stores the analyses of pairs."""
     return lambda given: rome.analyse(sum(sides(given), []))
 
 
-def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Contender]:
-    """The other metrics; torch is left with so many threads. tiny : two narrow layers. counts : pairs of BERTScore, COMET, chrF2."""
+def peers(threads: int, counts: tuple[int, int, int]) -> list[Contender]:
+    """Return BERTScore, COMET and chrF2 with their numbers of pairs per round; torch keeps this number of threads."""
     import torch
-    from peer_models import LARGE_17, LARGE_24, TINY, BertScore, Comet, word_pieces
+    from peer_models import LARGE_17, LARGE_24, BertScore, Comet, word_pieces
 
     tokenizer = word_pieces(set_folder("small") / "encoder")
     chrf = MetricMaker().make("chrf")
-    bert, comet = BertScore(tokenizer, TINY if tiny else LARGE_17), Comet(tokenizer, TINY if tiny else LARGE_24)
+    bert, comet = BertScore(tokenizer, LARGE_17), Comet(tokenizer, LARGE_24)
     torch.set_num_threads(threads)
     works: tuple[tuple[str, Work], ...] = (
         (BERTSCORE, lambda given: bert.score(*sides(given))),
@@ -127,7 +132,7 @@ def peers(threads: int, tiny: bool, counts: tuple[int, int, int]) -> list[Conten
 
 
 class _InProcess:
-    """The metrics of a process of its own, made when the process starts: without a store, and with one."""
+    """Hold the metrics of a worker process, made when it starts: without a store, and with one."""
 
     works: ClassVar[list[Work]]
 
@@ -142,7 +147,7 @@ class _InProcess:
 
 @contextmanager
 def in_processes(number: int, metric: tuple[Any, ...], store: Path) -> Iterator[list[Work]]:
-    """RoMe without the store and with it, as functions of pairs that so many processes share; results come back whole, in their order."""
+    """Yield RoMe without the store and with it, as functions of pairs that several processes share."""
     with ProcessPoolExecutor(number, get_context("spawn"), _InProcess.begin, (metric, store)) as pool:
 
         def work(stored: bool, given: Sequence[Pair]) -> Any:
@@ -154,7 +159,7 @@ def in_processes(number: int, metric: tuple[Any, ...], store: Path) -> Iterator[
 
 
 def rounds(contenders: Sequence[Contender], times: int) -> list[list[float]]:
-    """Pairs a second of each contender in each round, after some pairs to warm up."""
+    """Return pairs per second of each contender in each round, after some pairs to warm up."""
     most = max(each.pairs for each in contenders)
     texts = pairs(LOADED + times * most)
     rates: list[list[float]] = [[] for _ in contenders]
@@ -172,7 +177,7 @@ def rounds(contenders: Sequence[Contender], times: int) -> list[list[float]]:
 
 
 def table(contenders: Sequence[Contender], rates: Sequence[Sequence[float]]) -> list[list[object]]:
-    """One row a contender; how many times as fast as either learned peer it is."""
+    """Return one row per contender, with its speed relative to each learned peer."""
     of_peer = {each.metric: found for each, found in zip(contenders, rates, strict=True)}
     rows: list[list[object]] = []
     for each, found in zip(contenders, rates, strict=True):
@@ -182,32 +187,29 @@ def table(contenders: Sequence[Contender], rates: Sequence[Sequence[float]]) -> 
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print and write one row a contender."""
+    """Print and write one row per contender."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=list(SETS), help="RoMe's model sets (default: all)")
-    parser.add_argument(
-        "--precision", nargs="+", default=list(PRECISIONS), choices=PRECISIONS, help="of RoMe (default: all)"
-    )
+    parser.add_argument("--precision", nargs="+", default=list(PRECISIONS), choices=PRECISIONS, help="of RoMe (default: all)")
     parser.add_argument("--pairs", type=int, default=300, help="a round, of RoMe and chrF2")
     parser.add_argument("--bertscore-pairs", type=int, default=96, help="a round")
     parser.add_argument("--comet-pairs", type=int, default=48, help="a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--tiny", action="store_true", help="small peers and a stand-in for RoMe, to try the script")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
     told = conditions(options.threads)
     with ExitStack() as stack:
-        sizes = options.pairs, options.threads, options.tiny
+        sizes = options.pairs, options.threads
         own = [stack.enter_context(of_set(name, kind, *sizes)) for name in options.models for kind in options.precision]
-        others = peers(options.threads, options.tiny, (options.bertscore_pairs, options.comet_pairs, options.pairs))
+        others = peers(options.threads, (options.bertscore_pairs, options.comet_pairs, options.pairs))
         contenders = [*sum(own, []), *others]
         rates = rounds(contenders, options.rounds)
     words = mean_words(pairs(LOADED + options.rounds * max(each.pairs for each in contenders)))
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
-        f"peers with random weights{' of tiny size' if options.tiny else ''} in float32, RoMe too where no bf16 or int8 is named; "
+        "peers with random weights in float32, RoMe too unless bf16 or int8 is named; "
         "batches of 64 and 16 sorted by length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]

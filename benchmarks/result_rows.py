@@ -1,4 +1,4 @@
-"""Tables of results as files: lines of notes, a header, and a row a line, and how busy the machine was."""
+"""Tables of results as files: lines of notes, a header, and one row per line; and the state of the machine."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 KINDS = {"avx2": "AVX2", "avx512f": "AVX512", "avx512_vnni": "VNNI", "avx512_bf16": "AVX512-BF16", "amx_bf16": "AMX-BF16"}
-"""Instructions by which speed differs most, as Linux calls them, and for people."""
+"""Instructions by which speed differs most: Linux name -> common name."""
 
 
 def arithmetic_kinds(info: Path = Path("/proc/cpuinfo")) -> str:
-    """Which of KINDS the processor has; the kind of processor where the system does not tell."""
+    """Return the KINDS that the processor has; the kind of processor if the system does not list them."""
     flags = set(info.read_text().split()) if info.is_file() else set()
     return " and ".join(name for flag, name in KINDS.items() if flag in flags) or platform.machine()
 
 
 def git_commit() -> str:
-    """Return the commit of this checkout, with ``+changes`` when files differ; nothing outside of one."""
+    """Return the commit of this checkout, with ``+changes`` if files differ; nothing outside of a repository."""
     commit, changes = (_git(*words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no")))
     return f"{commit}+changes" if commit and changes else commit
 
 
 def _git(*words: str) -> str:
-    """Return what git prints; nothing where it is absent or refuses."""
+    """Return what git prints; nothing if it is absent or refuses."""
     command = ["git", "--no-optional-locks", "-C", str(Path(__file__).parent), *words]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout.strip()
@@ -34,7 +34,7 @@ def _git(*words: str) -> str:
 
 
 def conditions(threads: int | None = None) -> str:
-    """Threads, the machine's cores and kinds of arithmetic, the load average of the last minute, which says what else ran, and the commit."""
+    """Return threads, cores and kinds of arithmetic of the machine, its load average of the last minute, and the commit."""
     commit = git_commit()
     made = f", commit {commit[:10]}{'+changes' if commit.endswith('+changes') else ''}" if commit else ""
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
@@ -43,7 +43,7 @@ def conditions(threads: int | None = None) -> str:
 
 
 def write_rows(path: Path | None, notes: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print the table, and write it where a path is given; a float gets four digits, None an empty cell."""
+    """Print the table, and write it if a path is given; a float gets four digits, None an empty cell."""
     lines = [f"# {note}" for note in notes] + ["\t".join(columns)]
     lines += ["\t".join(_cell(value) for value in row) for row in rows]
     print("\n".join(lines), flush=True)
@@ -51,14 +51,14 @@ def write_rows(path: Path | None, notes: Sequence[str], columns: Sequence[str], 
 
 
 def keep_lines(path: Path | None, lines: Sequence[str]) -> None:
-    """Write lines to a file, where one is named; its folder is made."""
+    """Write lines to a file, if one is named, and make its folder."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The notes and the rows of a table; nothing of either when there is none."""
+    """Return the notes and the rows of a table; nothing without a file."""
     if not path.is_file():
         return [], []
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -23,7 +23,7 @@ OWN = Path(__file__).with_name("speed_texts.txt")
 
 
 def pairs(count: int) -> list[Pair]:
-    """So many distinct pairs: each reference of 20 to 30 words with its first output, then each with its second, and so on.
+    """Return distinct pairs: each reference of 20 to 30 words with its first output, then each with its second, and so on.
 
     WMT22 has 2,468 such references; up to there no text stands in two pairs. Raises ValueError when there are not so many pairs.
     """
@@ -34,17 +34,17 @@ def pairs(count: int) -> list[Pair]:
 
 
 def source() -> str:
-    """What the pairs are, in a few words."""
+    """Return a short description of the pairs."""
     return "WMT22 references of 20 to 30 words with real systems' outputs" if _wmt() else "our own sentences, varied"
 
 
 def mean_words(given: Sequence[Pair]) -> float:
-    """Words a text, separated by blanks."""
+    """Return the mean number of words per text, separated by blanks."""
     return sum(len(text.split()) for pair in given for text in pair) / max(1, 2 * len(given))
 
 
 def all_pairs() -> Iterator[Pair]:
-    """Every pair in the order of `pairs`."""
+    """Yield every pair in the order of `pairs`."""
     segments = _wmt()
     if not segments:
         yield from (_own(number) for number in numbers())
@@ -56,7 +56,7 @@ def all_pairs() -> Iterator[Pair]:
 
 @cache
 def _wmt() -> dict[str, tuple[str, ...]]:
-    """The distinct outputs of each reference; nothing without the data."""
+    """Return the distinct outputs of each reference; nothing without the data."""
     try:
         path = data_file("text/wmt22_to_en_outputs.jsonl.gz")
         segments = list(read_wmt(path))
@@ -76,7 +76,7 @@ def _sentences() -> tuple[list[str], ...]:
 
 
 def _own(number: int) -> Pair:
-    """A sentence of our own with a number in it, and the same with a word gone."""
+    """Return a sentence of our own with a number in it, and the same without a word."""
     known = _sentences()
     words = [*known[number % len(known)][:-1], f"{number}", known[number % len(known)][-1]]
     gone = 1 + number % (len(words) - 3)  # never the number, which keeps the texts apart

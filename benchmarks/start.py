@@ -1,8 +1,8 @@
-"""What must be quick before any text is read: importing, combining stored features on one core, and `rome score` of one pair.
+"""Measure importing, combining stored features on one core, and `rome score` of one pair.
 
     python benchmarks/start.py --output benchmarks/results/start.tsv
 
-Every figure is the median of processes of their own, after one that warms the disk; the lowest and the highest stand beside it.
+Every figure is the median of separate processes, after one that warms the disk, with the lowest and the highest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rome.combining.table import FeatureTable
 
 COLUMNS = ("what", "unit", "value", "lowest", "highest", "aim")
 AIMS = {"base": 4, "small": 3}
-"""Seconds of one pair, by model set."""
+"""Largest seconds of one pair, by model set."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 IMPORT = """
 import sys, time
@@ -47,16 +47,16 @@ net.combine(table)
 print(len(table) / (time.perf_counter() - begin))
 """
 COMMAND = "import sys; from rome.cli import main; sys.exit(main())"
-"""What the installed command `rome` does."""
+"""The installed command `rome`."""
 
 
 def told(code: str, *words: str) -> float:
-    """The number that a process of its own prints, with one thread. Raises CalledProcessError when it fails, with its last line shown."""
+    """Return the number that a separate process prints, with one thread. Raises SystemExit with its last line if it fails."""
     return float(_run(code, *words).stdout.split()[-1])
 
 
 def taken(*words: str) -> float:
-    """Seconds of a ``rome`` command as a process of its own, from its start to its end."""
+    """Return the seconds of a ``rome`` command as a separate process."""
     begin = time.perf_counter()
     _run(COMMAND, *words, environment={})
     return time.perf_counter() - begin
@@ -72,7 +72,7 @@ def _run(code: str, *words: str, environment: dict[str, str] | None = None) -> s
 
 
 def row(what: str, unit: str, aim: float, times: int, work: Callable[[], float], scale: float = 1.0) -> list[object]:
-    """Median, lowest and highest of so many calls after a first one; one call alone is the first."""
+    """Return median, lowest and highest of several calls, after a first call unless there is only one."""
     if times > 1:
         work()
     found = [scale * work() for _ in range(times)]
@@ -80,7 +80,7 @@ def row(what: str, unit: str, aim: float, times: int, work: Callable[[], float],
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print and write one row a figure."""
+    """Print and write one row per figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--rows", type=int, default=2_000_000, help="combined")

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rome.data.sources import data_file, read_jsonl
-from rome.evaluation.statistics.agreement import CALIBRATED, agreement
-from rome.evaluation.statistics.correlation import (
+from rome.evaluation.statistics.agreement import (
+    CALIBRATED,
     ROWS,
     STATISTICS,
+    agreement,
     pair_counts,
 )
 from rome.exceptions import InputError
@@ -107,34 +107,19 @@ def test_lists_that_cannot_be_paired_are_refused() -> None:
     """Lengths that differ, tables, texts, negative thresholds."""
     with pytest.raises(InputError, match="rated 3 segments, the metric scored 2"):
         pearson([1, 2, 3], [1, 2])
-    with pytest.raises(InputError, match=r"shape \(2, 2\)"):
+    with pytest.raises(InputError, match=r"got \(2, 2\)"):
         pearson([[1, 2], [3, 4]], [1, 2])
     with pytest.raises(InputError, match="numbers"):
         pearson(["good", "bad"], [1, 2])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="threshold=-1"):
+    with pytest.raises(InputError, match="threshold must be 0 or more"):
         kendall_wmt([1, 2], [1, 2], threshold=-1)
-    with pytest.raises(InputError, match="epsilon=-1"):
+    with pytest.raises(InputError, match="epsilon must be 0 or more"):
         pairwise_accuracy([1, 2], [1, 2], epsilon=-1)
 
 
 # Known figures --------------------------------------------------------------------------------------------------------------------
 
 
-def test_kendall_variants_of_the_published_unit_case() -> None:
-    """mt-metrics-eval states tau-b .316, tau-c .32, accuracy .6 and .4 at epsilon 2 for these five pairs."""
-    people, metric = [1, 2, 2, 3, 4], [2, 1, 1.5, 5, 3]
-    assert kendall_b(people, metric) == pytest.approx(0.316227766)
-    assert kendall_c(people, metric) == pytest.approx(0.32)
-    assert pairwise_accuracy(people, metric) == pytest.approx(0.6)
-    assert pairwise_accuracy(people, metric, epsilon=2) == pytest.approx(0.4)
-
-
-def test_accuracy_of_seven_outputs_with_ties_on_both_sides() -> None:
-    """mt-metrics-eval's case of 21 pairs: 13 concordant and 1 tied in both; at epsilon 1 on the other side 10 ties, 3 of them in both."""
-    x, y = np.array([1.0, 1, 1, 2, 2, 3, 4]), np.array([1.0, 1, 2, 2, 4, 3, 3])
-    assert pairwise_accuracy(y, x) == pytest.approx(14 / 21)
-    found = pair_counts(y[None], x[None], epsilon=1.0)
-    assert (found.tied_both[0], found.discordant[0], found.tied_people[0], found.tied_metric[0]) == (3, 1, 0, 10)
 
 
 def test_wmt_tau_of_the_published_unit_cases() -> None:
@@ -144,13 +129,6 @@ def test_wmt_tau_of_the_published_unit_cases() -> None:
     assert kendall_wmt(people, metric) == pytest.approx(2 / 6)
     assert kendall_wmt([10, 100, 150], [2, 4, 3]) == pytest.approx(1 / 3)
     assert STATISTICS["kendall_wmt_25"](people, metric) == pytest.approx(3 / 5)
-
-
-def test_wmt_tau_keeps_a_pair_exactly_at_the_threshold() -> None:
-    """A difference of just 25 counts; a tie of the metric is discordant, a tie of people is no pair."""
-    assert kendall_wmt([0, 25], [0, 1], threshold=25) == 1.0
-    assert np.isnan(kendall_wmt([0, 24.9], [0, 1], threshold=25))
-    assert kendall_wmt([0, 25, 25], [0, 1, 0]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -248,14 +226,6 @@ def test_only_ranks_count_for_rank_statistics(pairs: list[tuple[int, int]]) -> N
         assert function(people, changed) == pytest.approx(function(people, metric), abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("function", [pearson, spearman])
-def test_large_offsets_and_scales_do_no_harm(function) -> None:  # type: ignore[no-untyped-def]
-    """Scores of 1e150 or 1e-150 correlate as any others."""
-    people, metric = np.arange(6.0), np.array([1.0, 0, 2, 4, 3, 5])
-    for scale in (1e-150, 1e150):
-        assert function(people, metric * scale) == pytest.approx(function(people, metric))
-
-
 # Averages -------------------------------------------------------------------------------------------------------------------------
 
 
@@ -264,13 +234,6 @@ def test_groups_without_a_value_are_left_out_and_counted() -> None:
     found = agreement([1, 2, 3, 4, 5, 6], [2, 2, 2, 4, 5, 6], statistic="pearson", average="system", systems=list("aaabbb"))
     assert found.value == pytest.approx(1.0)
     assert found.groups_used == 1
-
-
-def test_an_average_of_nothing_is_nan() -> None:
-    """No group has a value: nan, not 0."""
-    found = agreement([1, 2], [3, 4], statistic="pearson", average="item", items=["x", "y"])
-    assert np.isnan(found.value)
-    assert (found.groups_used, found.epsilon) == (0, None)
 
 
 def test_items_of_two_language_pairs_are_not_mixed() -> None:
@@ -314,15 +277,3 @@ def test_what_an_average_needs_is_asked_for(statistic: str) -> None:
         agreement([1, 2], [1, 2], statistic="tau", average="none")
 
 
-def test_published_scores_of_wmt15_reach_their_known_agreement() -> None:
-    """The scores in the file give the figures known for these 2,000 segments: BERTScore .769 (tau .557), FrugalScore-tiny .619 (.426)."""
-    try:
-        rows = list(read_jsonl(data_file("human/wmt15_da_to-en.jsonl.gz")))
-    except InputError:
-        pytest.skip("needs the public development data: set ROME_DATA to its folder")
-    people, pairs = [row["scores"]["z"] for row in rows], [row["lp"] for row in rows]
-    for name, r, tau in (("bertscore-roberta-large", 0.769, 0.557), ("frugalscore-fs-tiny-r", 0.619, 0.426)):
-        metric = [row["published"][name] for row in rows]
-        by_pair = agreement(people, metric, statistic="pearson", average="language_pair", language_pairs=pairs)
-        assert (by_pair.value, by_pair.groups_used) == (pytest.approx(r, abs=5e-4), 4)
-        assert agreement(people, metric, statistic="kendall_b", average="none").value == pytest.approx(tau, abs=5e-4)

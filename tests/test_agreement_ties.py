@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from rome.evaluation.statistics.agreement import CALIBRATED, Agreement, Average, agreement, group_keys, pairs_within
-from rome.evaluation.statistics.correlation import STATISTICS
+from rome.evaluation.statistics.agreement import CALIBRATED, STATISTICS, Agreement, Average, agreement, group_keys, pairs_within
 from rome.exceptions import InputError
 
 
@@ -40,12 +39,6 @@ def test_no_pair_means_no_accuracy() -> None:
         found = best_epsilon(people, people, groups=list(range(len(people))))
         assert (found.epsilon, found.groups_used) == (0.0, 0)
         assert np.isnan(found.value)
-
-
-def test_a_metric_that_orders_all_right_needs_no_tie() -> None:
-    """mt-metrics-eval: scores 0 2 6 8 for ratings 1 2 3 4 are best at epsilon 0, accuracy 1."""
-    found = best_epsilon([1, 2, 3, 4], [0, 2, 6, 8])
-    assert (found.epsilon, found.value) == (0.0, 1.0)
 
 
 def test_a_tie_that_people_see_is_introduced() -> None:
@@ -87,16 +80,6 @@ def test_the_sweep_equals_trying_every_threshold(rows: list[tuple[int, int, int]
     assert found.value == pytest.approx(accuracy, nan_ok=True)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), min_size=2, max_size=15))
-def test_calibration_never_lowers_accuracy_nor_cares_for_the_scale(rows: list[tuple[int, int]]) -> None:
-    """At least the plain accuracy; ten times the scores give ten times the epsilon."""
-    people, metric = np.array(rows, dtype=float).T
-    found, scaled = best_epsilon(people, metric), best_epsilon(people, 8 * metric)
-    assert found.value >= STATISTICS["pairwise_accuracy"](people, metric) - 1e-12
-    assert (scaled.epsilon, scaled.value) == (8 * found.epsilon, found.value)
-
-
 def test_every_pair_within_groups_is_laid_out_once() -> None:
     """The numbering of pairs misses none and weighs groups alike, also far out, where square roots round."""
     groups = group_keys([0, 1, 0, 2, 0, 1, 0, 3, 3])
@@ -121,5 +104,5 @@ def test_too_many_pairs_are_sampled() -> None:
     assert sampled.value == pytest.approx(STATISTICS["pairwise_accuracy"](people, metric, epsilon=sampled.epsilon))
     found = agreement(people, metric, statistic=CALIBRATED, average="none", max_pairs=4000, seed=1)
     assert (found.value, found.epsilon) == (sampled.value, sampled.epsilon)
-    with pytest.raises(InputError, match="max_pairs=0"):
+    with pytest.raises(InputError, match="max_pairs must be"):
         best_epsilon(people, metric, max_pairs=0)

@@ -13,10 +13,16 @@ import pytest
 
 from rome.cli import annotate
 from rome.data.readers.own import read_own
-from rome.evaluation.annotate.guideline import Guideline, Scale
-from rome.evaluation.annotate.items import AnnotationItem, in_order, read_items
-from rome.evaluation.annotate.ratings import RatingsFile, export_lines, read_ratings, read_records
-from rome.evaluation.annotate.study import Conflict, Study, UnknownItem
+from rome.evaluation.annotate.ratings import (
+    AnnotationItem,
+    RatingsFile,
+    export_lines,
+    in_order,
+    read_items,
+    read_ratings,
+    read_records,
+)
+from rome.evaluation.annotate.study import Conflict, Guideline, Scale, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
 
 PAIRS = "id\tsystem\treference\thypothesis\nr1\ta\tA cat sat.\tA 🐈 sat.\nr1\tb\tA cat sat.\tCat.\nr2\ta\tIt rains.\t\n"
@@ -83,7 +89,7 @@ def test_items_of_json_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id\treference\thypothesis\nx\tA\tB\nx\tA\tC\n", r"pairs:3: item x stands in .*pairs:2 already"),
+        ("id\treference\thypothesis\nx\tA\tB\nx\tA\tC\n", r"pairs:3: item x is also in .*pairs:2"),
         ("id\treference\thypothesis\nx\tA\tB\n\tA\tC\n", r"pairs:3: no id"),
         ("system\treference\thypothesis\na\tA\tB\n", r"pairs:2: a system but no id"),
         ("reference\thypothesis\n \tB\n", r"pairs:2: the reference is empty"),
@@ -167,10 +173,10 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
     [
         ({"ratings": {"fluency": 1}}, "give ratings"),
         (body(style=1), "unknown dimension 'style'"),
-        (body(fluency=4), "fluency is 4"),
-        (body(fluency=True), "fluency is True"),
-        (body(fluency=1.5), "fluency is 1.5"),
-        (body(fluency="2"), "fluency is '2'"),
+        (body(fluency=4), "got 4"),
+        (body(fluency=True), "got True"),
+        (body(fluency=1.5), "got 1.5"),
+        (body(fluency="2"), "got '2'"),
         (body(errors=[span(0, 9)]), "covers characters 0 to 9 of a text of 8"),
         (body(errors=[span(3, 3)]), "no character is marked"),
         (body(errors=[span(-1, 3)]), "covers characters -1 to 3"),
@@ -179,7 +185,7 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
         (body(errors=[span(False, 3)]), "no whole numbers"),
         (body(errors=[span(0, 3, "awful")]), "severity 'awful'"),
         (body(errors=[span(0, 3, "minor", "Nonsense")]), "category 'Nonsense'"),
-        (body(errors=[span(0, 3), span(0, 3)]), "stands there twice"),
+        (body(errors=[span(0, 3), span(0, 3)]), "is given twice"),
         (body(errors=["x"]), "no mark"),
         (body(errors=[{"start": 0, "end": 3}]), "no mark"),
         (body(errors=[span(0, 3)] * 501), "at most 500"),
@@ -211,7 +217,7 @@ def test_torn_last_line_is_removed(study: Make, tmp_path: Path) -> None:
     path = tmp_path / "ratings.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: whole.index("🐈".encode()) + 2])  # in the middle of a character
-    assert len(read_records(str(path))[0]) == 1 and "a torn last line" in read_records(str(path))[1]
+    assert len(read_records(str(path))[0]) == 1 and "an incomplete last line" in read_records(str(path))[1]
     again = study()
     assert again.item("Ann", key)["state"]["revision"] == 1
     assert path.read_bytes() == whole
@@ -341,7 +347,7 @@ def test_agreement_and_export_from_the_command_line(study: Make, tmp_path: Path,
     out, err = capsys.readouterr()
     table = [line.split() for line in out.splitlines()]
     assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["–"] * 5] in table
-    assert ["Ann,", "Bob", "3", "1", "1.000", "1.000"] in table
+    assert ["Ann,", "Bob", "3", "1", "1.000"] in table
     assert "1 of 3 segments were left out" in err and len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
 
 

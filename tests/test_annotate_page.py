@@ -14,11 +14,16 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.guideline import Guideline, Scale  # noqa: E402
-from rome.evaluation.annotate.items import read_items  # noqa: E402
-from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.ratings import (
+    RatingsFile,  # noqa: E402
+    read_items,  # noqa: E402
+)
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import Study  # noqa: E402
+from rome.evaluation.annotate.study import (  # noqa: E402
+    Guideline,
+    Scale,
+    Study,  # noqa: E402
+)
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -291,11 +296,3 @@ def test_a_long_scale_takes_numbers(visit: Visitor, site: Site) -> None:
     assert site.last()["two"]["ratings"] == {"adequacy": 40}
 
 
-def test_without_the_token_the_page_says_what_to_do(browser: Any, site: Site) -> None:
-    """The address without its end shows no item."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(site.server.url.partition("#")[0])
-    sync_api.expect(page.locator("#message")).to_contain_text("Open the address")
-    assert page.locator("#start, #task").evaluate_all("all => all.every((one) => one.hidden)")
-    context.close()

@@ -20,11 +20,15 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.guideline import Guideline  # noqa: E402
-from rome.evaluation.annotate.items import read_items  # noqa: E402
-from rome.evaluation.annotate.ratings import RatingsFile  # noqa: E402
+from rome.evaluation.annotate.ratings import (
+    RatingsFile,  # noqa: E402
+    read_items,  # noqa: E402
+)
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import Study  # noqa: E402
+from rome.evaluation.annotate.study import (
+    Guideline,  # noqa: E402
+    Study,  # noqa: E402
+)
 from rome.exceptions import InputError  # noqa: E402
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
@@ -159,7 +163,7 @@ def test_other_names_and_pages_are_refused(client: Client, headers: dict[str, st
         ("/api/start", b"{", {}, 400, "not JSON"),
         ("/api/start", b"\xff", {}, 400, "not JSON"),
         ("/api/start", b"[" * 100_000, {}, 400, "not JSON"),
-        ("/api/start", [], {}, 422, "no JSON object"),
+        ("/api/start", [], {}, 422, "must be a JSON object"),
         ("/api/start", {}, {}, 422, "annotator"),
         ("/api/start", {"annotator": "A"}, {"Content_Type": "text/plain"}, 415, "application/json"),
         ("/api/start", b"x" * 300_000, {}, 413, "over"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
@@ -14,13 +12,10 @@ from rome.evaluation.diagnosis.ablation import (
     GROWING_SETS,
     AblationFeatures,
     ablation,
-    ablation_heatmap,
-    ablation_signature,
     features_of,
 )
 from rome.evaluation.diagnosis.fitting import cross_validated
-from rome.evaluation.leaderboard.tables import component_correlations
-from rome.evaluation.metrics.cached_scores import ScoreStore
+from rome.evaluation.leaderboard import component_correlations
 from rome.exceptions import InputError
 from rome.metric import RoMe
 
@@ -73,32 +68,12 @@ def test_semantic_variants_are_those_of_the_metric(metric: RoMe, emd: str) -> No
     own = variant.features(references=REFERENCES, hypotheses=HYPOTHESES)
     found = features_of(metric, REFERENCES, HYPOTHESES)
     assert np.array_equal(found.values[:, COLUMNS.index(emd)], own.values[:, 0])
-    assert ablation_signature(variant) == ablation_signature(metric) != own.signature
-
-
-def test_stored_columns_are_not_measured_again(metric: RoMe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second run reads the six numbers of each pair from the store and analyses nothing."""
-    store = ScoreStore(tmp_path / "scores.sqlite")
-    first = features_of(metric, REFERENCES, HYPOTHESES, store=store)
-    monkeypatch.setattr(metric._analyses, "of", None)
-    again = features_of(metric, REFERENCES, HYPOTHESES, store=store)
-    assert np.array_equal(again.values, first.values)
 
 
 def test_weights_by_the_references_are_refused() -> None:
     """A word weight that depends on the call cannot be kept pair by pair."""
     with pytest.raises(InputError, match="embedded"):
         features_of(RoMe(idf="references", progress=False), REFERENCES, HYPOTHESES)
-
-
-def test_nearest_reference_is_chosen_by_the_own_variant() -> None:
-    """A set takes the candidate with the highest semantic value of its own kind, the first of equals; without one, by ``soft``."""
-    values = np.array([[0.9, 0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.8, 0.2, 0.6, 0.7, 0.8]])
-    table = AblationFeatures(np.zeros(2, dtype=np.int64), values)
-    assert table.matrix(["standard"]).tolist() == [[0.9]]
-    assert table.matrix(["aligned", "syntax"]).tolist() == [[0.8, 0.6]]
-    assert table.matrix(["soft", "errors"]).tolist() == [[0.2, 0.5]]
-    assert table.matrix(["syntax", "grammar"]).tolist() == [[0.3, 0.4]]
 
 
 def test_choice_of_reference_is_the_slow_one() -> None:
@@ -153,17 +128,6 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
     assert repr(tables[0]) == repr(tables[1])
     found = dict(zip(tables[0].columns, next(row for row in tables[0].rows if row[:2] == ("good", "other")), strict=True))
     assert found["spearman"] == 1.0 and found["compared with"] == "+ errors refitted" and found["scorer"] == "as given"
-    heatmap = ablation_heatmap(tables[0])
-    assert heatmap.columns == ("good", "bad") and heatmap.values.shape == (14, 2) and "other (as given)" in heatmap.rows
-    assert heatmap.values[heatmap.rows.index("other (as given)")].tolist() == [1.0, -1.0]
-
-
-def test_measures_can_be_chosen() -> None:
-    """The first measure decides the change columns."""
-    features = _table(16)
-    rated = _rated(features.values[:, 2])
-    table = ablation(rated, features, measures=[("kendall_b", "item")], samples=10, folds=2, progress=False)
-    assert table.columns[5] == "change" and table.columns[8] == "kendall_b per item" and len(table.columns) == 11
 
 
 def test_too_little_data_is_refused() -> None:
@@ -187,11 +151,9 @@ def test_correlations_between_scores(statistic: str, slow: object) -> None:
 
 
 def test_correlations_of_nothing_are_refused() -> None:
-    """One score, unequal lengths, a missing number and an unknown statistic are named."""
+    """One score, unequal lengths and a missing number are named."""
     for scores in ({}, {"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [1.0]}):
         with pytest.raises(InputError, match="two or more"):
             component_correlations(scores)
     with pytest.raises(InputError, match="b: segment 2"):
         component_correlations({"a": [1.0, 2.0], "b": [1.0, np.nan]})
-    with pytest.raises(InputError, match="unknown"):
-        component_correlations({"a": [1.0, 2.0], "b": [1.0, 2.0]}, statistic="cosine")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.cached_scores import BLOCK, BestReferenceMetric, CachedScores, ScoreStore
+from rome.evaluation.metrics.functions import BestReferenceMetric
 from rome.evaluation.metrics.peers import BertScore
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker, marks_on, scores_on
 from rome.exceptions import InputError, ModelMissingError
@@ -132,61 +132,30 @@ def test_components_are_those_of_the_score(maker: MetricMaker) -> None:
     assert "ten" in ["The museum opens at ten on weekdays."[m.start : m.end] for m in marks]
 
 
-class Counting:
-    """A function of pairs that counts its calls and may break at one of them."""
+def test_each_pair_is_computed_once() -> None:
+    """Equal pairs are one, in one call and in the next."""
+    seen: list[tuple[str, str]] = []
 
-    def __init__(self, breaks_at: int = -1) -> None:
-        self.seen: list[tuple[str, str]] = []
-        self.breaks_at = breaks_at
-
-    def __call__(self, pairs: Any) -> list[float]:
-        if len(self.seen) == self.breaks_at:
-            raise KeyboardInterrupt
-        self.seen += pairs
+    def length(pairs: Any) -> list[float]:
+        seen.extend(pairs)
         return [float(len(hypothesis)) for _, hypothesis in pairs]
 
-
-def test_each_pair_is_computed_once_and_kept(tmp_path: Path) -> None:
-    """Equal pairs are one; the store serves the next run; another signature shares nothing."""
-    store, function = ScoreStore(tmp_path / "s.sqlite"), Counting()
-    first = BestReferenceMetric("x", CachedScores("x:1", function, store=store))
-    assert first.score([["r", "s"], ["r"]], ["abc", "abc"]).tolist() == [3.0, 3.0]
-    assert sorted(function.seen) == [("r", "abc"), ("s", "abc")]
-    again = BestReferenceMetric("x", CachedScores("x:1", function, store=store))
-    assert again.score([["r"]], ["abc"]).tolist() == [3.0]
-    assert len(function.seen) == 2
-    BestReferenceMetric("x", CachedScores("x:2", function, store=store)).score([["r"]], ["abc"])
-    assert len(function.seen) == 3
+    metric = BestReferenceMetric("x", "x:1", length)
+    assert metric.score([["r", "s"], ["r"]], ["abc", "abc"]).tolist() == [3.0, 3.0]
+    assert metric.score([["r"]], ["abc"]).tolist() == [3.0]
+    assert seen == [("r", "abc"), ("s", "abc")]
 
 
-def test_an_interruption_loses_one_block_at_most(tmp_path: Path) -> None:
-    """What was computed before an interruption is in the store, and only the rest is computed again."""
-    pairs = [("r", f"h{n}") for n in range(3 * BLOCK)]
-    with ScoreStore(tmp_path / "s.sqlite") as store:
-        with pytest.raises(KeyboardInterrupt):
-            CachedScores("x", Counting(breaks_at=2 * BLOCK), store=store).of(pairs)
-        rest = Counting()
-        assert CachedScores("x", rest, store=store).of(pairs)[:, 0].tolist() == [len(h) for _, h in pairs]
-        assert rest.seen == pairs[2 * BLOCK :]
-
-
-def test_a_damaged_row_counts_as_missing(tmp_path: Path) -> None:
-    """A stored row of another length or with nan in it is computed again."""
-    with ScoreStore(tmp_path / "s.sqlite") as store:
-        store.put_many("x", {("r", "a"): np.array([1.0, 2.0]), ("r", "b"): np.array([np.nan]), ("r", "c"): np.array([3.0])})
-        assert list(store.get_many("x", [("r", "a"), ("r", "b"), ("r", "c"), ("r", "d")], 1)) == [("r", "c")]
-
-
-@pytest.mark.parametrize(("given", "message"), [([1.0], "one score a pair"), ([1.0, float("nan")], "finite number")])
+@pytest.mark.parametrize(("given", "message"), [([1.0], "one score per pair"), ([1.0, float("nan")], "finite number")])
 def test_a_function_that_misbehaves_is_named(given: list[float], message: str) -> None:
     """Too few numbers, or one that is not finite: the message names metric and pair."""
     with pytest.raises(InputError, match=message):
-        CachedScores("mine|v:1", lambda pairs: given).of([("r", "a"), ("r", "b")])
+        BestReferenceMetric("mine", "v:1", lambda pairs: given).score([["r"], ["r"]], ["a", "b"])
 
 
 @pytest.mark.parametrize(
     ("references", "message"),
-    [([["a"]], "give one list a hypothesis"), (["ab", "cd"], "bare text"), ([["a"], []], r"references\[1\] is empty")],
+    [([["a"]], "give one list per hypothesis"), (["ab", "cd"], "bare text"), ([["a"], []], r"references\[1\] is empty")],
 )
 def test_wrong_shapes_are_refused(maker: MetricMaker, references: Any, message: str) -> None:
     """Unequal lengths, a bare string and a segment without reference are named."""
@@ -304,7 +273,7 @@ def test_a_file_of_marks_counts_as_a_metric(tmp_path: Path, maker: MetricMaker) 
         ({"errors": [{"start": 0, "end": 3, "severity": "awful"}]}, ":1: severity 'awful'"),
         ({"errors": [{"start": 0, "end": 300, "severity": "minor"}]}, ":1: a mark covers characters 0 to 300"),
         ({"errors": "none"}, ":1: errors is no list"),
-        ({"score": "high"}, ":1: the score is 'high'"),
+        ({"score": "high"}, ":1: the score must be a number, got 'high'"),
     ],
 )
 def test_marks_that_do_not_line_up_are_refused(

@@ -34,7 +34,7 @@ KINDS = (
 def kinds(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The faults of the benchmark."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
-    return importlib.import_module("fault_kinds")
+    return importlib.import_module("faults")
 
 
 @pytest.mark.parametrize("kind", KINDS)

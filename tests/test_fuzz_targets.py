@@ -5,10 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -72,26 +69,3 @@ def test_a_reader_accepts_its_files_and_refuses_in_one_line(fuzzed: ModuleType, 
 def test_deep_nesting_ends_nothing(fuzzed: ModuleType, name: str, kind: str) -> None:
     """A hundred thousand brackets, for every reader."""
     assert fuzzed.outcome(fuzzed.TARGETS[name], DEEP[kind]) in ("read", "refused")
-
-
-def test_the_fuzzer_is_one_command(tmp_path: Path) -> None:
-    """With atheris it runs for as long as it was told and writes its table; without, it names the install line."""
-    program = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
-    command = [
-        sys.executable,
-        program,
-        "--seconds",
-        "4",
-        "--only",
-        "request",
-        "--output",
-        tmp_path / "fuzz.tsv",
-        "--findings",
-        tmp_path,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if find_spec("atheris") is None:
-        assert done.returncode == 2 and "rome-metric[fuzz]" in done.stderr and done.stderr.count("\n") == 1
-    else:
-        assert done.returncode == 0, done.stdout
-        assert "request\t" in (tmp_path / "fuzz.tsv").read_text() and "# 0 findings" in done.stdout

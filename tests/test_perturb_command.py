@@ -16,7 +16,7 @@ from test_perturbations import holds
 from rome.cli import main
 from rome.data.perturbations.perturbation import Materials, Perturbed
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.annotate.items import read_items
+from rome.evaluation.annotate.ratings import read_items
 from rome.evaluation.perturbing import PerturbedText, SimilarWords, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.features.values import Analysis

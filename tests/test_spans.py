@@ -47,50 +47,6 @@ def test_nothing_marked_on_either_side_is_full_agreement() -> None:
     assert three(segment_spans([], [], 10)) == three(segment_spans([], [], 0)) == (1.0, 1.0, 1.0)
 
 
-def test_marks_on_one_side_only() -> None:
-    """Nothing found: precision 1 (no false alarm), recall 0. Only false alarms: the other way round. F1 is 0 in both."""
-    mark = ErrorMark(2, 5, "minor")
-    assert three(segment_spans([], [mark], 10)) == (1.0, 0.0, 0.0)
-    assert three(segment_spans([mark], [], 10)) == (0.0, 1.0, 0.0)
-
-
-def test_partial_overlap_counts_by_characters() -> None:
-    """Predicted 0-6, gold 4-8: two shared characters of six and of four."""
-    found = segment_spans([ErrorMark(0, 6, "minor")], [ErrorMark(4, 8, "minor")], 10)
-    assert three(found) == pytest.approx((2 / 6, 2 / 4, 0.4))
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "credit"),
-    [
-        ("minor", "minor", 4.0),
-        ("major", "major", 4.0),
-        ("critical", "major", 4.0),
-        ("major", "critical", 4.0),
-        ("minor", "major", 2.0),
-        ("critical", "minor", 2.0),
-    ],
-)
-def test_the_wrong_severity_earns_half(ours: str, theirs: str, credit: float) -> None:
-    """Major and critical are one class, minor the other."""
-    found = segment_spans([ErrorMark(0, 4, ours)], [ErrorMark(0, 4, theirs)], 10)
-    assert (found.credit, found.precision, found.recall) == (credit, credit / 4, credit / 4)
-
-
-def test_characters_marked_twice_count_once_and_any_right_class_will_do() -> None:
-    """Where people marked minor and major, any mark is right; where the metric did, one of the two is enough."""
-    both = [ErrorMark(0, 4, "minor"), ErrorMark(0, 4, "major")]
-    for severity in ("minor", "major"):
-        assert three(segment_spans([ErrorMark(0, 4, severity)], both, 4)) == (1.0, 1.0, 1.0)
-        assert three(segment_spans(both, [ErrorMark(0, 4, severity)], 4)) == (1.0, 1.0, 1.0)
-
-
-def test_an_empty_span_is_the_place_at_which_it_lies() -> None:
-    """An insertion point at the end of the text is a place of its own; one before a marked character meets that mark."""
-    assert three(segment_spans([ErrorMark(4, 4, "minor")], [ErrorMark(4, 4, "minor")], 4)) == (1.0, 1.0, 1.0)
-    assert segment_spans([ErrorMark(1, 1, "minor")], [ErrorMark(0, 4, "minor")], 4).credit == 1.0
-
-
 def test_marks_without_a_place_change_nothing() -> None:
     """An omission and a neutral remark change no figure."""
     gold = [ErrorMark(0, 4, "minor"), ErrorMark(None, None, "major"), ErrorMark(2, 8, "neutral")]

@@ -19,10 +19,10 @@ from rome.cli.package import cards_table
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, fitted_on, outputs_digest
 from rome.combining.table import FeatureTable
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, evaluate
-from rome.evaluation.leaderboard.tables import overview, parts_of
+from rome.evaluation.leaderboard import overview, parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
 from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
+from rome.evaluation.rated_scores import EvaluationSettings, evaluate
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
 from rome.metric import RoMe

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from synthesis_models import BagOfWords, FakeFiller, FakeLikelihood, FakePerturber, Judge, save_masked_and_judge
 
-from rome.cli import main
+from rome.cli import main, synthesize
 from rome.evaluation.perturbing import Materials
 from rome.features.idf import IdfTable
 from rome.train.synthesis.bleurt import BleurtPipeline

@@ -68,11 +68,9 @@ def _read(options: argparse.Namespace) -> int:
 
 def _collect(options: argparse.Namespace) -> int:
     """Serve the page; ends by KeyboardInterrupt."""
-    from rome.evaluation.annotate.guideline import CATEGORIES, DIMENSIONS, Guideline, Scale
-    from rome.evaluation.annotate.items import rated_items
-    from rome.evaluation.annotate.ratings import RatingsFile
+    from rome.evaluation.annotate.ratings import RatingsFile, rated_items
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
-    from rome.evaluation.annotate.study import Study
+    from rome.evaluation.annotate.study import CATEGORIES, DIMENSIONS, Guideline, Scale, Study
 
     dimensions, categories = tuple(options.dimensions or DIMENSIONS), tuple(options.categories or CATEGORIES)
     with open_named_pairs(options) as rows:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
-from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS, ON_TEXTS, sets_text
+from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS, sets_text
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 from rome.text_table import terminal_width
@@ -45,9 +45,9 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_evaluate(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Judge metrics: how far do they agree with people, and is the difference real?"""
-    from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
-    from rome.evaluation.leaderboard.tables import judge
+    from rome.evaluation.leaderboard import judge
     from rome.evaluation.metrics.registry import BASELINES, DEFAULT_METRICS
+    from rome.evaluation.rated_scores import EvaluationSettings, read_sets
 
     settings = EvaluationSettings.of(options.figure, options.samples, max(0, options.permutations), options.seed)
     maker = _maker(options, metric)
@@ -89,8 +89,8 @@ def add_diagnose_arguments(parser: argparse.ArgumentParser) -> None:
 def run_diagnose(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Diagnose metrics: what are they blind to, what does each component add, how do they bear drift?"""
     from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
-    from rome.evaluation.leaderboard.evaluate import read_sets
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
+    from rome.evaluation.rated_scores import read_sets
 
     experiment = _experiment(options)
     settings = DiagnosisSettings(options.samples, options.seed, options.limit, options.progress, options.worst)
@@ -136,7 +136,7 @@ def _add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
     add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page of its own")
-    add_metric_arguments(parser, store="keep analyses and scores in this FOLDER, from which a run continues")
+    add_metric_arguments(parser, store="keep analyses in this FOLDER, so that the next run is faster")
 
 
 def _describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -146,19 +146,16 @@ def _describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def _maker(options: argparse.Namespace, metric: MakeMetric) -> MetricMaker:
-    """Return the maker of metrics, with stores in the folder that the options name. Raises InputError for a file."""
-    from rome.evaluation.metrics.cached_scores import ScoreStore
+    """Return the maker of metrics, with a store in the folder that the options name. Raises InputError for a file."""
     from rome.evaluation.metrics.registry import MetricMaker
 
-    store = None
     if options.store:
         folder = Path(options.store)
         if folder.exists() and not folder.is_dir():
-            raise InputError(f"--store {folder} is a file: name a folder, analyses and scores are kept in it")
+            raise InputError(f"--store {folder} is a file: name a folder, analyses are kept in it")
         folder.mkdir(parents=True, exist_ok=True)
-        store = ScoreStore(folder / "scores.sqlite")
         options.store = str(folder / "analyses.sqlite")
-    return MetricMaker(metric(options), store, options.progress, options.seed)
+    return MetricMaker(metric(options), options.progress, options.seed)
 
 
 def _metrics(options: argparse.Namespace, maker: MetricMaker, default: Sequence[str], always: Sequence[str] = ()) -> list[Any]:

@@ -142,7 +142,7 @@ def _metric(options: argparse.Namespace) -> Any:
     from rome.evaluation.metrics.registry import MetricMaker
     from rome.metric import RoMe
 
-    made = MetricMaker(RoMe(progress=options.progress, threads=options.threads), None, options.progress, options.seed)
+    made = MetricMaker(RoMe(progress=options.progress, threads=options.threads), options.progress, options.seed)
     metric = made.make(options.rescale)
     if not hasattr(metric, "score"):
         raise InputError(f"--rescale {options.rescale} has scores of one set alone: name a metric that scores any text")

@@ -1,4 +1,4 @@
-"""What a judgement of metrics found: its tables and figures, shown as text, in a notebook and as data frames; tables with intervals."""
+"""Results of a judgement of metrics: tables and figures, shown as text, in a notebook and as data frames."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings(Displayed):
-    """What `rome.evaluate` or `rome.diagnose` found; shows its main tables as text, and in a notebook.
+    """Hold the results of `rome.evaluate` or `rome.diagnose`; displays its main tables as text and in a notebook.
 
     Attributes
     ----------
-    title, introduction
-        What was asked.
     parts
         Every table and figure, in the order of reading.
     shown
-        The names of the tables that the display has.
+        Names of the tables that are displayed.
     main
-        The table that `to_dataframe` gives unless another one is named.
+        Default table of `to_dataframe`.
     signatures
         Metric -> every choice that changes its numbers.
     data
@@ -48,41 +46,32 @@ class Findings(Displayed):
 
     @property
     def tables(self) -> dict[str, Table]:
-        """Every table by its name, in the order of reading; a figure counts as the table of its numbers."""
+        """Return every table by its name, in the order of reading; a figure is the table of its numbers."""
         return {part.name: as_table(part) for part in self.parts}
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """Every figure by its name; `rome.reports.figures` draws them."""
+        """Return every figure by its name; `rome.reports.figures` draws them."""
         return {part.name: part for part in self.parts if not isinstance(part, Table)}
 
     def to_dataframe(self, table: str | None = None) -> pandas.DataFrame:
-        """One table with every digit, the ends of an interval in columns of their own.
+        """Return one of `tables`, by default the main one, with every digit and the ends of an interval in columns of their own.
 
         Raises InputError for an unknown name, listing all; ModelMissingError without pandas.
-
-        Parameters
-        ----------
-        table
-            One of `tables`; by default the main one.
         """
         if table is not None and table not in self.tables:
-            raise InputError(f"there is no table {table!r}: choose {', '.join(self.tables)}")
+            raise InputError(f"table {table!r} is unknown: choose one of {', '.join(self.tables)}")
         try:
             import pandas
         except ImportError as error:
             raise import_failed(error, "to_dataframe", "pandas") from error
-        found = self.main if table is None else self.tables[table]
-        return pandas.DataFrame([list(row) for row in found.rows], columns=list(found.columns))
+        chosen = self.main if table is None else self.tables[table]
+        return pandas.DataFrame([list(row) for row in chosen.rows], columns=list(chosen.columns))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values only, ready for JSON: the main tables, each row by its columns, signatures and digests."""
+        """Return plain values, ready for JSON: the main tables, each row by its columns, signatures and digests."""
         tables = {
-            name: {
-                "title": table.title,
-                "note": table.note,
-                "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
-            }
+            name: {"title": table.title, "note": table.note, "rows": table_rows(table)}
             for name, table in self._shown_tables.items()
         }
         row = {"title": self.title, "introduction": self.introduction, "tables": tables}
@@ -93,19 +82,19 @@ class Findings(Displayed):
         return {name: table for name, table in self.tables.items() if name in self.shown}
 
     def to_text(self, width: int | None = None) -> str:
-        """The main tables as text, folded to so many columns where a width is given."""
+        """Return the main tables as text, folded to a width if one is given."""
         from rome.reports.text import UNBOUNDED, table_text
 
         return "\n\n".join(table_text(table, room=width or UNBOUNDED) for table in self._shown_tables.values())
 
     def __repr__(self) -> str:
-        """The main tables as text."""
+        """Return the main tables as text."""
         return self.to_text()
 
     __str__ = __repr__
 
     def _document(self) -> Document:
-        """The main tables for a page."""
+        """Return the main tables for a page."""
         tables = self._shown_tables.values()
         parts = [part for table in tables for part in (replace(table, note=""), Note(table.note)) if part != Note("")]
         return Document(self.title, tuple(parts))
@@ -127,23 +116,24 @@ def interval_table(
     highest: tuple[str, ...] = (),
     lowest: tuple[str, ...] = (),
 ) -> Table:
-    """A table whose columns that end in ``*`` hold a value with its interval, which files keep as three columns.
+    """Make a table whose columns that end in ``*`` hold a value with its interval; files keep them as three columns.
 
     Parameters
     ----------
     joint
-        What stands between the column's name and ``low`` or ``high``.
+        Text between the name of the column and ``low`` or ``high``.
     """
     triples = {c: (c[:-1], f"{c[:-1]}{joint}low", f"{c[:-1]}{joint}high") for c in columns if c.endswith("*")}
     names = tuple(name for column in columns for name in triples.get(column, (column,)))
-    flat = tuple(tuple(cell for cells in row for cell in _cells(cells)) for row in rows)
+    flat = tuple(tuple(cell for cells in row for cell in (cells if isinstance(cells, tuple) else (cells,))) for row in rows)
     return Table(name, title, names, flat, note, digits, highest, lowest, tuple(triples.values()))
 
 
-def _cells(cell: Any) -> tuple[Cell, ...]:
-    return cell if isinstance(cell, tuple) else (cell,)
+def table_rows(table: Table) -> list[dict[str, Cell]]:
+    """Return the rows of a table as dictionaries by column."""
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 def few_note(count: int, what: str) -> str:
-    """What a note says at its end of intervals over so few of something; nothing where they are enough."""
+    """Return the end of a note on intervals over few inputs; an empty text if there are enough."""
     return f" {count} {what} are few: with fewer than {FEW} the intervals are too narrow." if count < FEW else ""

@@ -1,4 +1,4 @@
-"""Metrics judged in one call: agreement with people, and what they are blind to, from whatever stands for a metric and for data."""
+"""Judge metrics in one call: their agreement with people, and their blind spots."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from rome.data.readers.meaning import MeaningGroup, meaning_groups
 from rome.data.readers.own import COLUMNS, rated_rows
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.catalogue import EXPERIMENTS, ON_SETS, ON_TEXTS
+from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
 from rome.evaluation.findings import Findings
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, read_sets
-from rome.evaluation.leaderboard.tables import judge
+from rome.evaluation.leaderboard import judge
 from rome.evaluation.metrics.functions import UserMetric
 from rome.evaluation.metrics.registry import BASELINES, MetricMaker
 from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore
+from rome.evaluation.rated_scores import EvaluationSettings, read_sets
 from rome.exceptions import InputError
 from rome.integrations.frames import frame_rows, texts_of_frame
 from rome.metric import RoMe
@@ -34,34 +34,35 @@ def evaluate(
     baselines: bool = True,
     published: bool = True,
 ) -> Findings:
-    """How far metrics agree with people, with intervals and tests; what ``rome evaluate`` prints.
+    """Judge how far metrics agree with people, with intervals and tests, as ``rome evaluate`` does.
 
     >>> found = rome.evaluate([rome.RoMe(), "chrf"], ratings)             # doctest: +SKIP
     >>> found.to_dataframe()[["metric", "kendall_b"]]                     # doctest: +SKIP
 
-    Raises InputError, saying what to give instead, for a metric, a set or a figure that is none, and for ratings that do not line up;
-    ModelMissingError where a package is not installed.
+    Raises InputError, with the remedy, for an unknown metric, set or figure, and for ratings that do not line up; ModelMissingError if a
+    package is not installed.
 
     Parameters
     ----------
     metric
         A RoMe; a name that ``rome evaluate --metric`` takes, such as ``"chrf"`` or ``"rome.semantic"``; a function of references
-        (a list of lists) and hypotheses that gives a number each, higher is better; a list of such, of which the first is compared with the
-        others; or a dictionary that gives them names. Names that concern RoMe mean the first RoMe of the list, or the default one.
+        (a list of lists) and hypotheses that returns one number per hypothesis, higher is better; a list of metrics, of which the first is
+        compared with the others; or a dictionary of metrics by name. Names such as ``"rome.semantic"`` mean the first RoMe of the list, or
+        the default one.
     data
         The name of a public set, such as ``"webnlg17"``; a file of your own or ``"FORMAT:PATH"``, as the command takes it; a data frame with
         the columns ``item``, ``reference``, ``hypothesis``, ``rating`` (or ``rating:NAME``), optionally ``system`` and ``language_pair``;
-        a RatedSet; or a list of such.
+        a RatedSet; or a list of sets.
     dimensions
-        What people rated; by default all of the set.
+        Rated dimensions; by default all of the set.
     figures
         STATISTIC or STATISTIC/AVERAGE, such as ``kendall_b/item``; ``all`` for every one. The first orders the tables and is tested.
     samples, permutations, seed
-        Bootstrap resamples, swaps of the permutation test (0: none), and the seed of both.
+        Bootstrap resamples, permutations of the test (0: none), and the seed of both.
     baselines
-        Whether length and random stand beside the metrics.
+        Whether length and random are judged too.
     published
-        Whether scores that came with a set take part.
+        Whether scores that were published with a set are judged too.
     """
     figures, dimensions = ([given] if isinstance(given, str) else given for given in (figures, dimensions))
     settings = EvaluationSettings.of(figures, _positive(samples), max(0, permutations), seed)
@@ -81,34 +82,34 @@ def diagnose(
     samples: int = 1000,
     seed: int = 0,
 ) -> Findings:
-    """What metrics are blind to; what ``rome diagnose`` prints.
+    """Find the blind spots of metrics, as ``rome diagnose`` does.
 
     >>> rome.diagnose([rome.RoMe(), "chrf"], texts)                       # doctest: +SKIP
 
-    Raises InputError, saying what to give instead, for an unknown experiment and for data that it does not take; ModelMissingError where a
-    package is not installed.
+    Raises InputError, with the remedy, for an unknown experiment and for data that it does not take; ModelMissingError if a package is not
+    installed.
 
     Parameters
     ----------
     metric
         As in `evaluate`.
     data
-        For ``texts`` and ``robustness``: texts of yours (an iterable, a data frame with ``reference`` and ``hypothesis``, or the path of a
-        file). For ``meaning``: the same, a file's path meaning groups; groups, each a dictionary with ``reference``, ``acceptable`` and
-        ``critical``; or None for the public sets. For ``demetr``: the folder of its files, or None. Otherwise rated sets, as in `evaluate`.
+        For ``texts`` and ``robustness``: texts (an iterable, a data frame with ``reference`` and ``hypothesis``, or the path of a file).
+        For ``meaning``: texts likewise; groups (a path, or dictionaries with ``reference``, ``acceptable`` and ``critical``); or None for
+        the public sets. For ``demetr``: the folder of its files, or None. Otherwise rated sets, as in `evaluate`.
     experiment
         ``texts`` (blind spots), ``robustness``, ``demetr``, ``meaning``, ``ablation`` or ``drift``.
     limit
-        At most so many minimal pairs (meaning: groups) of each perturbation.
+        Most minimal pairs (meaning: groups) of each perturbation.
     worst
-        How many of the worst comparisons are shown (meaning).
+        Number of the worst comparisons that are shown (meaning).
     samples, seed
         Bootstrap resamples and their seed.
     """
     if experiment not in EXPERIMENTS:
         raise InputError(f"the experiment {experiment!r} is unknown: choose one of {', '.join(EXPERIMENTS)}")
     if limit is not None and limit < 1:
-        raise InputError(f"limit={limit} leaves nothing: give 1 or more")
+        raise InputError(f"limit must be 1 or more, got {limit}")
     settings = DiagnosisSettings(_positive(samples), seed, limit, worst=worst)
     metrics, maker = _metrics(metric, seed)
     return find(experiment, metrics, maker, settings, _data(data, experiment, limit))
@@ -116,12 +117,12 @@ def diagnose(
 
 def _positive(samples: int) -> int:
     if samples < 1:
-        raise InputError(f"samples={samples} gives no interval: take 1 or more, 1000 is usual")
+        raise InputError(f"samples must be 1 or more, got {samples}: 1000 is usual")
     return samples
 
 
 def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
-    """The metrics that are named or given, and what made them."""
+    """Return the metrics that are named or given, and their maker."""
     named = (
         dict(given) if isinstance(given, Mapping) else dict(enumerate(given if isinstance(given, (list, tuple)) else [given]))
     )
@@ -132,12 +133,12 @@ def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
     names = [one.name for one in metrics]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f'two metrics are called {name}: give them names of their own, {{"one": ..., "other": ...}}')
+            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
     return metrics, maker
 
 
 def _metric(given: Any, name: str, maker: MetricMaker) -> Any:
-    """One metric, under the name where it has none of its own."""
+    """Return one metric, with the name if it has none of its own."""
     if isinstance(given, str):
         return maker.make(given)
     if isinstance(given, RoMe):
@@ -148,18 +149,18 @@ def _metric(given: Any, name: str, maker: MetricMaker) -> Any:
     if callable(given):
         return UserMetric(name or getattr(given, "__name__", type(given).__name__), given)
     raise InputError(
-        f"{type(given).__name__} is no metric: give a RoMe, a name such as 'chrf', or a function of references and hypotheses"
+        f"a metric must be a RoMe, a name such as 'chrf', or a function of references and hypotheses, got {type(given).__name__}"
     )
 
 
 def _data(data: Any, experiment: str, limit: int | None) -> Any:
-    """What the experiment works on."""
+    """Return the data of the experiment."""
     named = isinstance(data, (str, PathLike))
     if experiment in ON_SETS:
         return _sets(data)
     if experiment == "demetr":
         if data is not None and not named:
-            raise InputError("demetr takes the folder of its released files, or nothing: leave the data out")
+            raise InputError("data must be the folder of DEMETR's released files or None for demetr: leave the data out")
         return None if data is None else fspath(data)
     if experiment in ON_TEXTS and named:
         return Texts.of(fspath(data))
@@ -178,13 +179,13 @@ def _data(data: Any, experiment: str, limit: int | None) -> Any:
 
 
 def _sets(data: Any) -> list[RatedSet]:
-    """The rated sets that are named or given."""
+    """Return the rated sets that are named or given."""
     given = data if isinstance(data, (list, tuple)) else [data]
     return read_sets([_set(one, f"data {number}" if len(given) > 1 else "data") for number, one in enumerate(given, start=1)])
 
 
 def _set(given: Any, name: str) -> str | RatedSet:
-    """What names a rated set, or the set itself; a data frame is read as a table of ratings."""
+    """Return the name of a rated set, or the set itself; read a data frame as a table of ratings."""
     if isinstance(given, RatedSet):
         return given
     if isinstance(given, (str, PathLike)):
@@ -200,7 +201,7 @@ def _set(given: Any, name: str) -> str | RatedSet:
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row of a frame as one of a table; a list of references takes a column each."""
+    """Return a row of a frame as one of a table, with a column for each reference."""
     references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
     columns = {f"reference_{number}" if number > 1 else "reference": text for number, text in enumerate(references, start=1)}
     return {str(name): "" if value is None else str(value) for name, value in (dict(row) | columns).items()}

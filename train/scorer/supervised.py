@@ -24,7 +24,7 @@ from rome.combining.signature import RatedSource, outputs_digest
 from rome.combining.table import FeatureTable
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.evaluation.diagnosis.fitting import fold_numbers
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, Measure, RatedScores, read_sets
+from rome.evaluation.rated_scores import EvaluationSettings, Measure, RatedScores, read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES

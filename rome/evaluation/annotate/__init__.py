@@ -1,1 +1,1 @@
-"""Collecting people's ratings: items, the file that loses nothing, the local web page and its server, agreement, export."""
+"""Collect ratings of people: items, a durable file, a local web page and its server, agreement, export."""

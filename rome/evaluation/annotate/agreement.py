@@ -1,4 +1,4 @@
-"""Do the annotators agree? Cohen's, Fleiss' and Krippendorff's coefficients for each dimension, and the overlap of error spans."""
+"""Agreement of annotators: Cohen's, Fleiss' and Krippendorff's coefficients for each dimension, and the overlap of error spans."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from rome.evaluation.annotate.ratings import Ratings, Record, dimensions_of
+from rome.evaluation.annotate.ratings import Ratings, dimensions_of
+from rome.evaluation.statistics.spans import segment_spans
 from rome.features.packages import import_failed
 from rome.reports.model import Table
 
 Matrix = Mapping[str, Mapping[int, float]]
-"""Annotator -> item -> rating; what is missing is left out."""
+"""Annotator -> item -> rating; items without a rating are left out."""
 _MOST_CATEGORIES = 10
 _NOTE = (
     "shared: items that two or more rated. Cohen: mean over pairs of annotators, on the items that both rated; weighted: with squared "
@@ -23,32 +24,33 @@ _NOTE = (
 
 
 def cohen_kappa(ratings: Matrix, *, weighted: bool = False) -> float | None:
-    """Cohen's kappa (1960), or with squared differences as weights (1968): the mean over pairs of annotators that share items.
+    """Return Cohen's kappa (1960), or with squared differences as weights (1968): the mean over pairs of annotators that share items.
 
-    None when no pair shares an item, or every shared rating is the same. Ratings that are missing leave the item out for that pair.
+    None if no pair shares an item, or every shared rating is the same. A missing rating leaves the item out for that pair.
     """
     name = "weighted_kappa_pairwise" if weighted else "kappa_pairwise"
-    found = []
+    values = []
     for one, other in combinations(ratings, 2):
         rows = _shared({one: ratings[one], other: ratings[other]})
-        found.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
-    defined = [value for value in found if value is not None]
+        values.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
+    defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
 
 
 def fleiss_kappa(ratings: Matrix) -> float | None:
-    """Fleiss' kappa (1971) on the items that every annotator rated; None when there is none, or every rating is the same."""
+    """Return Fleiss' kappa (1971) on the items that every annotator rated; None without any, or if every rating is the same."""
     return _coefficient(_shared(ratings), "pi") if len(ratings) > 1 else None
 
 
 def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
-    """Krippendorff's alpha on all items with two ratings or more; missing ratings are allowed.
+    """Return Krippendorff's alpha on all items with two ratings or more; ratings may be missing.
+
+    None if no item has two ratings, or all of these are the same. Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
 
     Parameters
     ----------
     level
-        "nominal", "ordinal" or "interval". None when no item has two ratings, or all of these are the same. Source: Krippendorff, Computing
-        Krippendorff's alpha-reliability (2011).
+        "nominal", "ordinal" or "interval".
     """
     counts = Counter(item for rated in ratings.values() for item in rated)
     rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
@@ -57,7 +59,7 @@ def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
 
 
 def agreement_table(ratings: Ratings) -> Table:
-    """One row a dimension. Raises ModelMissingError without NLTK."""
+    """Tabulate the coefficients of every dimension. Raises ModelMissingError without NLTK."""
     columns = ("dimension", "annotators", "items", "shared", "Cohen", "weighted", "Fleiss", "alpha ordinal", "alpha interval")
     return Table(
         "agreement",
@@ -68,38 +70,24 @@ def agreement_table(ratings: Ratings) -> Table:
     )
 
 
-def span_agreement(one: Record, other: Record, *, severity: bool = False) -> float | None:
-    """F1 of the characters that two annotators marked in one hypothesis, 0 to 1; None when neither marked any.
-
-    Parameters
-    ----------
-    severity
-        A character agrees only when both gave it the same (highest) severity. Marks without a place do not count.
-    """
-    left, right = _characters(one), _characters(other)
-    if not left and not right:
-        return None
-    same = sum(not severity or left[place] == right[place] for place in left.keys() & right.keys())
-    return 2 * same / (len(left) + len(right))
-
-
 def span_table(ratings: Ratings) -> Table:
-    """How much the marked characters of pairs of annotators overlap: one row a pair, with the mean over the items that either marked."""
+    """Tabulate the overlap of the marked characters for each pair of annotators."""
     names = sorted({name for group in ratings.values() for name in group})
     rows = []
     for one, other in combinations(names, 2):
         shared = [(group[one], group[other]) for group in ratings.values() if one in group and other in group]
-        overlaps = [found for pair in shared if (found := span_agreement(*pair)) is not None]
-        strict = [found for pair in shared if (found := span_agreement(*pair, severity=True)) is not None]
-        means = (fmean(overlaps) if overlaps else None, fmean(strict) if strict else None)
-        rows.append((f"{one}, {other}", len(shared), len(overlaps), *means))
-    columns = ("annotators", "items", "marked", "F1", "F1 same severity")
-    note = "F1 of the marked characters, mean over the items that either marked; items that neither marked agree and are not counted."
-    return Table("span_agreement", "Agreement on error spans", columns, tuple(rows), note)
+        scores = [segment_spans(left.marks, right.marks, len(left.item.hypothesis)) for left, right in shared]
+        overlaps = [score.f1 for score in scores if score.predicted or score.gold]
+        rows.append((f"{one}, {other}", len(shared), len(overlaps), fmean(overlaps) if overlaps else None))
+    note = (
+        "F1 of the marked characters, 1/2 for another severity (WMT's task on error spans), mean over the items that either marked; items "
+        "that neither marked agree and are not counted."
+    )
+    return Table("span_agreement", "Agreement on error spans", ("annotators", "items", "marked", "F1"), tuple(rows), note)
 
 
 def _row(ratings: Ratings, dimension: str) -> tuple[str | int | float | None, ...]:
-    """The coefficients of one dimension."""
+    """Return the coefficients of one dimension."""
     matrix: dict[str, dict[int, float]] = {}
     for number, group in enumerate(ratings.values()):
         for annotator, record in group.items():
@@ -122,7 +110,7 @@ def _row(ratings: Ratings, dimension: str) -> tuple[str | int | float | None, ..
 
 
 def _shared(ratings: Matrix) -> list[tuple[str, int, float]]:
-    """Annotator, item and rating of the items that every annotator rated."""
+    """Return annotator, item and rating of the items that every annotator rated."""
     common = set.intersection(*(set(rated) for rated in ratings.values())) if ratings else set()
     return [(name, item, rated[item]) for name, rated in ratings.items() for item in sorted(common)]
 
@@ -130,7 +118,10 @@ def _shared(ratings: Matrix) -> list[tuple[str, int, float]]:
 def _coefficient(
     rows: Sequence[tuple[str, int, float]], name: str, *annotators: str, distance: Callable[[float, float], float] | None = None
 ) -> float | None:
-    """What NLTK's annotation task computes; None for fewer than two different ratings. Without a distance they are equal or not."""
+    """Return a coefficient of NLTK's annotation task; None for fewer than two different ratings.
+
+    Without a distance, ratings are equal or different.
+    """
     try:
         from nltk.metrics.agreement import AnnotationTask
     except ImportError as error:
@@ -146,20 +137,9 @@ def _squared(one: float, other: float) -> float:
 
 
 def _ordinal(counts: Mapping[float, int]) -> Callable[[float, float], float]:
-    """Krippendorff's ordinal difference: how many ratings stand between two values, each end counted half, squared."""
+    """Return Krippendorff's ordinal difference: the number of ratings between two values, each end counted half, squared."""
     below, so_far = {}, 0
     for label in sorted(counts):
         below[label] = so_far + counts[label] / 2
         so_far += counts[label]
     return lambda one, other: (below[one] - below[other]) ** 2
-
-
-def _characters(record: Record) -> dict[int, int]:
-    """Every marked character with its highest severity."""
-    order = ("neutral", "minor", "major", "critical")
-    found: dict[int, int] = {}
-    for mark in record.marks:
-        rank = order.index(mark.severity) if mark.severity in order else 0
-        for place in range(mark.start or 0, mark.end or 0):
-            found[place] = max(found.get(place, 0), rank)
-    return found

@@ -1,13 +1,15 @@
-"""The file of ratings: one line of JSON for each save, on the disk before it is called saved; read back, and put together, the last one wins."""
+"""Items to rate, and the file of ratings: one line of JSON per save, written to the disk at once; the last record of an item counts."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import random
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,14 +19,112 @@ from filelock import FileLock, Timeout
 from rome.data.readers.lines import json_object
 from rome.data.readers.own import rated_line
 from rome.data.readers.rated import ErrorMark
-from rome.evaluation.annotate.items import AnnotationItem, Identity
 from rome.exceptions import InputError, StoreError
-from rome.storage.files import as_input_error
+from rome.storage.files import STANDARD_INPUT, as_input_error, named
+from rome.storage.pair_files import PairRow, read_pairs
+
+Identity = tuple[str, str, str]
+"""Language pair, item and system."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationItem:
+    """Hold one output to be rated; annotators never see its item, system and language pair.
+
+    Attributes
+    ----------
+    place
+        ``file:line`` for messages.
+    """
+
+    item: str
+    references: tuple[str, ...]
+    hypothesis: str
+    system: str = ""
+    language_pair: str = ""
+    place: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Return the key that no other output has."""
+        return self.language_pair, self.item, self.system
+
+    @property
+    def key(self) -> str:
+        """Return 16 hexadecimal digits that change with the identity and with every text, and reveal no name."""
+        content = json.dumps([*self.identity, self.references, self.hypothesis])
+        return hashlib.blake2b(content.encode("utf-8"), digest_size=8).hexdigest()
+
+    def row(self) -> dict[str, Any]:
+        """Return the fields of a line of ratings that describe the output."""
+        return {
+            "item": self.item,
+            "system": self.system,
+            **({"language_pair": self.language_pair} if self.language_pair else {}),
+            "reference": self.references[0] if len(self.references) == 1 else list(self.references),
+            "hypothesis": self.hypothesis,
+        }
+
+
+def read_items(path: str) -> list[AnnotationItem]:
+    """Read a table of pairs as items; see `rated_items`."""
+    items = rated_items(read_pairs(path))
+    if not items:
+        raise InputError(f"{path} holds no segment: give at least one")
+    return items
+
+
+def rated_items(pairs: Iterable[PairRow]) -> list[AnnotationItem]:
+    """Return the items of pairs from a file.
+
+    Columns or keys: ``reference``, ``hypothesis``, optionally ``id`` (or ``item``; by default the number of the segment, from 1),
+    ``system`` and ``language_pair``. Raises InputError that names file and line for a text that is not Unicode, for a repeated output, for
+    some items with and some without an id, for systems without ids, and for standard input.
+    """
+    rows = list(pairs)
+    if rows and named(STANDARD_INPUT) in rows[0].place:
+        raise InputError("standard input cannot be annotated: write the texts to a file, so that the work can be resumed")
+    items = []
+    for row in rows:
+        item, system, language_pair = (str(row.cells.get(key) or "") for key in ("item", "system", "language_pair"))
+        items.append(AnnotationItem(item or row.id, tuple(row.references), row.hypothesis, system, language_pair, row.place))
+    if not any(item.item for item in items):
+        if any(item.system for item in items):
+            raise InputError(f"{items[0].place}: a system but no id: give outputs that answer the same input the same id")
+        items = [replace(item, item=str(number)) for number, item in enumerate(items, start=1)]
+    _check(items)
+    return items
+
+
+def in_order(items: Sequence[AnnotationItem], *, seed: int | None, annotator: str) -> list[AnnotationItem]:
+    """Return the items in file order (seed None), or shuffled by seed and annotator."""
+    rows = list(items)
+    if seed is not None:
+        random.Random(f"{seed}\n{annotator}").shuffle(rows)
+    return rows
+
+
+def _check(items: list[AnnotationItem]) -> None:
+    """Check that each item has an id of its own and references, and can be written as UTF-8."""
+    seen: dict[Identity, str] = {}
+    for item in items:
+        if not item.item:
+            raise InputError(f"{item.place}: no id, where other segments have one: give every segment an id, or none")
+        if not all(text.strip() for text in item.references):
+            raise InputError(f"{item.place}: the reference is empty: give a text to compare with")
+        try:
+            "".join((*item.identity, *item.references, item.hypothesis)).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"{item.place}: a lone surrogate is not text: write the file again as UTF-8") from error
+        if item.identity in seen:
+            named = f"item {item.item}" + (f" of system {item.system}" if item.system else "")
+            raise InputError(f"{item.place}: {named} is also in {seen[item.identity]}: give each output its own id")
+        seen[item.identity] = item.place
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one annotator said of one item, perhaps only in part.
+    """Hold what one annotator rated and marked in one item; it may be incomplete.
 
     Attributes
     ----------
@@ -39,42 +139,42 @@ class Record:
     scale: str
     place: str = ""
 
-    def said(self) -> dict[str, Any]:
-        """Ratings and marks as JSON has them."""
+    def answers(self) -> dict[str, Any]:
+        """Return ratings and marks for JSON."""
         return {"ratings": dict(self.ratings), "errors": [asdict(mark) for mark in self.marks]}
 
     def line(self) -> str:
-        """One line of JSON without its line end, as `rome evaluate` reads it."""
+        """Return one line of JSON without its line end, as `rome evaluate` reads it."""
         time = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        row = {**self.item.row(), "annotator": self.annotator, **self.said(), "scale": self.scale, "time": time}
+        row = {**self.item.row(), "annotator": self.annotator, **self.answers(), "scale": self.scale, "time": time}
         return json.dumps(row, ensure_ascii=False)
 
     @classmethod
     def of(cls, line: bytes, place: str) -> Record:
-        """The record of one line. Raises InputError when it is none."""
+        """Return the record of one line. Raises InputError for another line."""
         try:
             row = json_object(line.decode("utf-8"), place, ("item", "reference", "hypothesis", "annotator", "ratings"))
-            said = rated_line(row, place)
+            rated = rated_line(row, place)
         except (InputError, UnicodeDecodeError) as error:
             raise InputError(f"{place}: not a record of `rome annotate` ({error}): restore the line, or remove it") from error
-        one = said.segment
+        one = rated.segment
         item = AnnotationItem(one.item, one.references, one.hypothesis, one.system, one.language_pair, place)
-        return cls(item, said.annotator, said.ratings, said.marks or (), str(row.get("scale") or ""), place)
+        return cls(item, rated.annotator, rated.ratings, rated.marks or (), str(row.get("scale") or ""), place)
 
 
 class RatingsFile:
-    """An append-only file of records that one process at a time holds open.
+    """Append records to a file that one process at a time holds open.
 
-    Opening keeps every complete line; what a torn write left at the end was never called saved, and goes.
+    Opening keeps every complete line and removes the rest of an interrupted write, which was never reported as saved.
 
-    Raises InputError when the file cannot be opened, is held by another process, or has a line that is no record.
+    Raises InputError if the file cannot be opened, is held by another process, or has a line that is not a record.
 
     Attributes
     ----------
     notes
-        What was found and done, for the user.
+        Messages for the user.
     records
-        What stood in the file.
+        The records of the file when it was opened.
     """
 
     def __init__(self, path: str) -> None:
@@ -87,7 +187,9 @@ class RatingsFile:
             self.records, torn = _records(content, path)
             if torn:
                 os.truncate(path, len(content) - len(torn))
-                self.notes.append(f"{path}: a torn last line of {len(torn)} bytes was removed: it was never called saved")
+                self.notes.append(
+                    f"{path}: an incomplete last line of {len(torn)} bytes was removed: it was never reported as saved"
+                )
             elif content and not content.endswith(b"\n"):
                 self.append("")
         except Timeout as error:
@@ -100,7 +202,7 @@ class RatingsFile:
             raise
 
     def append(self, line: str) -> None:
-        """Write one line; when this returns it is on the disk. Raises StoreError, with the file as it was, when it cannot be."""
+        """Write one line to the disk. Raises StoreError, leaving the file as it was, if that fails."""
         content = line.encode("utf-8") + b"\n"
         with self._thread, open(self.path, "ab", buffering=0) as stream:
             before = stream.tell()
@@ -115,39 +217,39 @@ class RatingsFile:
                 ) from error
 
     def close(self) -> None:
-        """Let other processes have the file."""
+        """Release the file for other processes."""
         self._process.release()
 
 
 def read_records(path: str) -> tuple[list[Record], str]:
-    """Every record of a file, in the order of saving, and a note on a torn last line ("" when there is none).
+    """Return every record of a file, in the order of saving, and a note on an incomplete last line ("" without one).
 
-    Raises InputError that names file and line when a line is no record.
+    Raises InputError that names file and line for a line that is not a record.
     """
     with as_input_error(path):
         records, torn = _records(Path(path).read_bytes(), path)
-    return records, f"{path}: a torn last line of {len(torn)} bytes was left out" if torn else ""
+    return records, f"{path}: an incomplete last line of {len(torn)} bytes was left out" if torn else ""
 
 
 def last_records(records: Iterable[Record]) -> dict[Identity, dict[str, Record]]:
-    """Output -> annotator -> the last record; both in the order in which they first appear.
+    """Return output -> annotator -> the last record, both in the order of first appearance.
 
-    Raises InputError when one output has two different texts: such ratings must not be put together.
+    Raises InputError if one output has two different texts.
     """
-    found: dict[Identity, dict[str, Record]] = {}
+    outputs: dict[Identity, dict[str, Record]] = {}
     for record in records:
-        group = found.setdefault(record.item.identity, {})
+        group = outputs.setdefault(record.item.identity, {})
         first = next(iter(group.values()), record)
         if first.item.key != record.item.key:
             raise InputError(
                 f"{record.place}: item {record.item.item} has other texts than in {first.place}: give different items different ids"
             )
         group[record.annotator] = record
-    return found
+    return outputs
 
 
 def _records(content: bytes, path: str) -> tuple[list[Record], bytes]:
-    """The records of every complete line, and what a torn write left behind the last of them.
+    """Return the records of every complete line, and the rest of an interrupted write.
 
     A last line that lacks only its line end is complete.
     """
@@ -164,20 +266,19 @@ Ratings = Mapping[Identity, Mapping[str, Record]]
 
 
 def read_ratings(paths: Sequence[str]) -> tuple[Ratings, list[str]]:
-    """The last word of every annotator on every output, from one or several files, and notes on torn lines.
+    """Return the last record of every annotator for every output of one or several files, and notes on incomplete lines.
 
-    Raises InputError when a line is no record, when files give one item different texts or use different scales, or when nothing
-    was rated.
+    Raises InputError for a line that is not a record, for one item with different texts, for different scales, and if nothing was rated.
     """
     records, notes = [], []
     for path in paths:
-        found, note = read_records(path)
-        records.extend(found)
+        own, note = read_records(path)
+        records.extend(own)
         notes.extend([note] if note else [])
     scales = {record.scale: record.place for record in records if record.scale}
     if len(scales) > 1:
         (one, place), (other, elsewhere) = list(scales.items())[:2]
-        raise InputError(f"{place} is on the scale {one}, {elsewhere} on {other}: put together ratings of one scale only")
+        raise InputError(f"{place} is on the scale {one}, {elsewhere} on {other}: give ratings of one scale only")
     ratings = last_records(records)
     if not any(record.ratings or record.marks for group in ratings.values() for record in group.values()):
         raise InputError(f"{', '.join(paths)}: nothing was rated: rate at least one item first")
@@ -185,15 +286,15 @@ def read_ratings(paths: Sequence[str]) -> tuple[Ratings, list[str]]:
 
 
 def dimensions_of(ratings: Ratings) -> list[str]:
-    """The dimensions that anybody rated, in the order in which they first appear."""
+    """Return the rated dimensions, in the order of first appearance."""
     return list(dict.fromkeys(name for group in ratings.values() for record in group.values() for name in record.ratings))
 
 
 def export_lines(ratings: Ratings) -> Iterator[str]:
-    """One line of JSON for each output that somebody rated in every dimension: the means over those annotators, everybody's marks.
+    """Yield one line of JSON per output that at least one annotator rated in every dimension: means over these annotators, and their marks.
 
-    ``ratings`` has the mean for each dimension, ``errors`` every mark with its annotator, ``annotators`` whose ratings are in the means.
-    An annotator who left out a dimension of an item is left out of that item, so that all its means are of the same people.
+    ``ratings`` has the mean of each dimension, ``errors`` every mark with its annotator, ``annotators`` the annotators of the means. An
+    annotator who left out a dimension of an item is left out of that item, so that all its means are of the same people.
     """
     dimensions = dimensions_of(ratings)
     for group in ratings.values():
@@ -203,10 +304,10 @@ def export_lines(ratings: Ratings) -> Iterator[str]:
 
 
 def _merged(records: Sequence[Record], dimensions: Sequence[str]) -> dict[str, Any]:
-    """One output with what several annotators said of it."""
+    """Return one output with the ratings and marks of several annotators."""
     return {
         **records[0].item.row(),
         "ratings": {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions},
-        "errors": [error | {"annotator": record.annotator} for record in records for error in record.said()["errors"]],
+        "errors": [error | {"annotator": record.annotator} for record in records for error in record.answers()["errors"]],
         "annotators": [record.annotator for record in records],
     }

@@ -1,4 +1,4 @@
-"""The local server of the annotation page: its files for all, a small JSON interface for holders of the run's token."""
+"""The local server of the annotation page: public files, and a small JSON interface that needs the token of the run."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ POLICY = "script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:
 
 
 def usual_port(path: str) -> int:
-    """A port that is the same whenever the same file is written, so that a page still open finds the server again."""
+    """Return a port that depends on the file, so that an open page finds the restarted server."""
     return 49152 + zlib.crc32(str(Path(path).resolve()).encode("utf-8", "surrogateescape")) % 16000
 
 
 class AnnotationServer(LocalServer):
-    """Serves one study, to other machines too when the host lets them in.
+    """Serve one study, to other machines too if the host allows it.
 
-    Attributes
+    Parameters
     ----------
     options
-        Of LocalServer.
+        Options of LocalServer.
     """
 
     def __init__(self, study: Study, *, say: Say = lambda _: None, **options: Any) -> None:
         self._study, self._token = study, secrets.token_urlsafe(24)
         routes = [
             Route("/api/about", self._answering(lambda _: study.about())),
-            Route("/api/start", self._answering(lambda asked: study.start(asked.get("annotator"))), methods=["POST"]),
-            Route("/api/item", self._answering(lambda asked: study.item(asked.get("annotator"), str(asked.get("key"))))),
+            Route("/api/start", self._answering(lambda given: study.start(given.get("annotator"))), methods=["POST"]),
+            Route("/api/item", self._answering(lambda given: study.item(given.get("annotator"), str(given.get("key"))))),
             Route("/api/save", self._answering(self._save), methods=["POST"]),
             Mount("/", StaticFiles(packages=[("rome.evaluation.annotate", "page")], html=True)),
         ]
@@ -51,22 +51,24 @@ class AnnotationServer(LocalServer):
 
     @property
     def url(self) -> str:
-        """The address of the page, with this run's token behind ``#``, which browsers send to nobody."""
+        """Return the address of the page, with the token of this run behind ``#``, which browsers do not send."""
         return f"{super().url}/#token={self._token}"
 
     def _answering(self, function: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
-        """The endpoint that gives what the function makes of a body (POST) or of the address's parameters."""
+        """Return the endpoint that calls the function with a body (POST) or with the parameters of the address."""
 
         async def answer(request: Request) -> Response:
             given = request.headers.get("authorization", "").encode("utf-8")
             if not secrets.compare_digest(given, f"Bearer {self._token}".encode()):
-                raise RequestError("foreign_token", "the token is not this run's: open the address that the server printed")
+                raise RequestError(
+                    "foreign_token", "the token must be that of this run: open the address that the server printed"
+                )
             post = request.method == "POST"
-            asked = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
-            if not isinstance(asked, dict):
-                raise RequestError("invalid_request", "the body is no JSON object", "body")
+            body = await read_json(request, MAX_BODY, SECONDS) if post else dict(request.query_params)
+            if not isinstance(body, dict):
+                raise RequestError("invalid_request", "the body must be a JSON object", "body")
             try:
-                return JSONResponse(await asyncio.to_thread(function, asked))
+                return JSONResponse(await asyncio.to_thread(function, body))
             except Conflict as error:
                 refused = RequestError("conflict", str(error))
                 return JSONResponse({**refused.body(), "state": error.state}, 409)
@@ -79,5 +81,5 @@ class AnnotationServer(LocalServer):
 
         return answer
 
-    def _save(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return self._study.save(asked.get("annotator"), str(asked.get("key")), asked)
+    def _save(self, given: dict[str, Any]) -> dict[str, Any]:
+        return self._study.save(given.get("annotator"), str(given.get("key")), given)

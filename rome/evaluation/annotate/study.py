@@ -1,28 +1,86 @@
-"""One annotation study: what each annotator sees, what was said so far, and the checks before anything is saved."""
+"""One annotation study: its guideline, the items of each annotator, saved states, and checks before saving."""
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rome.data.readers.rated import mark_of
-from rome.evaluation.annotate.guideline import SEVERITIES, Guideline
-from rome.evaluation.annotate.items import AnnotationItem, in_order
-from rome.evaluation.annotate.ratings import RatingsFile, Record, last_records
+from rome.evaluation.annotate.ratings import AnnotationItem, RatingsFile, Record, in_order, last_records
 from rome.exceptions import InputError
 
 _LONGEST_NAME, _MOST_MARKS = 80, 500
+DIMENSIONS = ("fluency", "semantic", "grammar")
+"""The dimensions that RoMe's annotators rated (appendix A.2)."""
+SEVERITIES = ("minor", "major", "critical")
+CATEGORIES = (
+    "Accuracy/Addition",
+    "Accuracy/Omission",
+    "Accuracy/Wrong content",
+    "Fluency/Grammar",
+    "Fluency/Spelling",
+    "Fluency/Punctuation",
+    "Fluency/Word order",
+    "Fluency/Repetition",
+    "Style/Awkward",
+    "Other",
+)
+"""MQM-like categories for text that is compared with a reference instead of a source."""
+_WIDEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Hold a scale of whole numbers from low to high, both included; high is best."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def parse(cls, text: str) -> Scale:
+        """Parse ``LOW-HIGH``, such as ``1-3``. Raises InputError for another text."""
+        match = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
+        if not match or not int(match[1]) < int(match[2]) <= _WIDEST:
+            raise InputError(
+                f"scale must be LOW-HIGH with a high end up to {_WIDEST}, got {text!r}: write for instance 1-3 or 0-100"
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.low}-{self.high}"
+
+    def __contains__(self, value: object) -> bool:
+        return type(value) is int and self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """Hold scale, dimensions and categories of errors. Raises InputError for no, empty or repeated dimensions or categories."""
+
+    scale: Scale = Scale(1, 3)
+    dimensions: tuple[str, ...] = DIMENSIONS
+    categories: tuple[str, ...] = CATEGORIES
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        for kind, names in (("dimension", self.dimensions), ("category", self.categories)):
+            if not names or not all(name.strip() and name.isprintable() for name in names):
+                raise InputError(f"every {kind} must have a short printable name, got {names}")
+            if len(set(names)) != len(names):
+                raise InputError(f"a {kind} is named twice in {', '.join(names)}: name each once")
 
 
 class Conflict(Exception):
-    """A save was made on an older state than the one that is saved.
+    """Report a save that was based on an outdated state.
 
     Parameters
     ----------
     state
-        The saved one, as the page has it.
+        The saved state, as on the page.
     """
 
     def __init__(self, state: dict[str, Any]) -> None:
@@ -31,18 +89,18 @@ class Conflict(Exception):
 
 
 class UnknownItem(InputError):
-    """No item has this key."""
+    """Report a key that no item has."""
 
 
 class Study:
-    """The items, the file and what everybody said; safe to use from several threads.
+    """Keep the items, the file and the ratings of all annotators; safe to use from several threads.
 
-    Raises InputError when the file holds ratings of other texts under the same ids, or on another scale.
+    Raises InputError if the file has ratings of other texts under the same ids, or on another scale.
 
     Parameters
     ----------
     seed
-        None for file order, else every annotator has an own order that depends on the seed and the name.
+        None for file order; otherwise every annotator has an order of their own.
     """
 
     def __init__(
@@ -54,7 +112,7 @@ class Study:
         self.foreign = self._restore(ratings.records)
 
     def about(self) -> dict[str, Any]:
-        """What the page asks before anybody has given a name."""
+        """Return the guideline and the names of the annotators for the first page."""
         scale = self.guideline.scale
         return {
             "count": len(self.items),
@@ -66,33 +124,33 @@ class Study:
         }
 
     def start(self, name: object) -> dict[str, Any]:
-        """The annotator's name as it is written in the file, the keys of the items in this annotator's order, and which are done."""
+        """Return the annotator's name as in the file, the keys of the items in this annotator's order, and which are done."""
         with self._lock:
             annotator = self._named(name)
             keys = [item.key for item in in_order(list(self.items.values()), seed=self._seed, annotator=annotator)]
             return {"annotator": annotator, "keys": keys, "done": [self._is_done(annotator, key) for key in keys]}
 
     def item(self, name: object, key: str) -> dict[str, Any]:
-        """The texts of one item and what this annotator said of it. Raises UnknownItem."""
+        """Return the texts of one item and this annotator's state of it. Raises UnknownItem."""
         with self._lock:
             item, state = self._item(key), self._state(self._named(name), key)
         return {"key": key, "references": list(item.references), "hypothesis": item.hypothesis, "state": state}
 
     def save(self, name: object, key: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Save a state; it is on the disk when this returns.
+        """Save a state to the disk.
 
-        Raises InputError for what may not be saved, UnknownItem, Conflict when another tab saved meanwhile, StoreError.
+        Raises InputError for an invalid state, UnknownItem, Conflict if another tab saved meanwhile, StoreError.
 
         Parameters
         ----------
         given
-            Ratings {dimension: number}, errors [{start, end, severity, category}], revision (that of the state it was made on).
+            Ratings {dimension: number}, errors [{start, end, severity, category}], revision (of the state that was changed).
         """
         with self._lock:
             annotator = self._named(name)
             state = self._state(annotator, key)
             record = self._checked(given, self._item(key), annotator, {error["category"] for error in state["errors"]})
-            if record.said() != {"ratings": state["ratings"], "errors": state["errors"]}:
+            if record.answers() != {"ratings": state["ratings"], "errors": state["errors"]}:
                 if given["revision"] != state["revision"]:
                     raise Conflict(state)
                 self._ratings.append(record.line())
@@ -100,7 +158,7 @@ class Study:
             return {"revision": len(self._history(annotator, key)), "done": self._is_done(annotator, key)}
 
     def _restore(self, records: Sequence[Record]) -> int:
-        """Take up what was saved before; the number of outputs in the file that are none of this study's."""
+        """Restore saved records; return the number of outputs in the file that do not belong to this study."""
         known = {item.identity: item for item in self.items.values()}
         scale = str(self.guideline.scale)
         for record in records:
@@ -127,17 +185,17 @@ class Study:
         return self._saved.get(annotator, {}).get(key, [])
 
     def _state(self, annotator: str, key: str) -> dict[str, Any]:
-        """What was last saved, as the page has it, and how often something was saved."""
+        """Return the last saved state, as on the page, with the number of saves."""
         history = self._history(annotator, key)
-        said = history[-1].said() if history else {"ratings": {}, "errors": []}
-        asked = {name: int(value) for name, value in said["ratings"].items() if name in self.guideline.dimensions}
-        return {"ratings": asked, "errors": said["errors"], "revision": len(history)}
+        saved = history[-1].answers() if history else {"ratings": {}, "errors": []}
+        ratings = {name: int(value) for name, value in saved["ratings"].items() if name in self.guideline.dimensions}
+        return {"ratings": ratings, "errors": saved["errors"], "revision": len(history)}
 
     def _is_done(self, annotator: str, key: str) -> bool:
         return self._state(annotator, key)["ratings"].keys() >= set(self.guideline.dimensions)
 
     def _named(self, name: object) -> str:
-        """The annotator's name, tidied; names that differ in case only are one annotator."""
+        """Return the annotator's name in normal form; names that differ in case only are one annotator."""
         tidy = " ".join(unicodedata.normalize("NFC", name).split()) if isinstance(name, str) else ""
         if not tidy or len(tidy) > _LONGEST_NAME or not tidy.isprintable():
             raise InputError(f"annotator: give a name of 1 to {_LONGEST_NAME} printable characters")
@@ -149,14 +207,14 @@ class Study:
         return self.items[key]
 
     def _checked(self, given: dict[str, Any], item: AnnotationItem, annotator: str, used: set[str]) -> Record:
-        """The record that a request describes.
+        """Return the record of a request.
 
-        Raises InputError that names what is wrong.
+        Raises InputError that names the wrong part.
 
         Parameters
         ----------
         used
-            Categories that stand there already.
+            Categories of the saved state, which stay valid.
         """
         ratings, errors, dimensions = given.get("ratings"), given.get("errors"), self.guideline.dimensions
         if not isinstance(ratings, dict) or not isinstance(errors, list) or not isinstance(given.get("revision"), int):
@@ -165,7 +223,7 @@ class Study:
             if name not in dimensions:
                 raise InputError(f"ratings: unknown dimension {name!r}: use {', '.join(dimensions)}")
             if value not in self.guideline.scale:
-                raise InputError(f"ratings: {name} is {value!r}: give a whole number of the scale {self.guideline.scale}")
+                raise InputError(f"ratings: {name} must be a whole number of the scale {self.guideline.scale}, got {value!r}")
         if len(errors) > _MOST_MARKS:
             raise InputError(f"errors: {len(errors)} marks: give at most {_MOST_MARKS}")
         categories, marks = used.union(self.guideline.categories), []
@@ -178,6 +236,6 @@ class Study:
             if marks[-1].category not in categories:
                 raise InputError(f"errors[{number}]: category {marks[-1].category!r} is unknown: use one of the guideline")
         if len(set(marks)) != len(marks):
-            raise InputError("errors: one mark stands there twice: give each once")
+            raise InputError("errors: one mark is given twice: give each once")
         ordered = {name: ratings[name] for name in dimensions if name in ratings}
         return Record(item, annotator, ordered, tuple(marks), str(self.guideline.scale))

@@ -1,1 +1,1 @@
-"""Diagnosis: what is a metric blind to."""
+"""Diagnose metrics: blind spots, DEMETR, meaning before surface, component ablation, quality drift."""

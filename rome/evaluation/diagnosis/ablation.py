@@ -1,4 +1,4 @@
-"""RoMe's component ablation (section 4.5, table 5): what each component adds to the agreement with people."""
+"""RoMe's component ablation (section 4.5, table 5): the contribution of each component to the agreement with people."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from rome.checks import check_pairs
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.findings import Row, interval_table
-from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair
-from rome.evaluation.statistics.agreement import Average
-from rome.evaluation.statistics.correlation import check_scores
+from rome.evaluation.metrics.functions import PairValues, TextPair
+from rome.evaluation.statistics.agreement import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
 from rome.features.errors.errors import Errors
@@ -26,11 +25,11 @@ from rome.features.protocol import Feature, Resources, compare_pairs
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
-from rome.reports.model import Heatmap, Table
+from rome.reports.model import Table
 
+Vector = NDArray[np.float64]
 COLUMNS = ("standard", "aligned", "soft", "syntax", "grammar", "errors")
 """The measured columns: the semantic component by its three transport costs, then the other three components."""
-
 GROWING_SETS: dict[str, tuple[str, ...]] = {
     "EMD standard": ("standard",),
     "EMD aligned": ("aligned",),
@@ -40,11 +39,17 @@ GROWING_SETS: dict[str, tuple[str, ...]] = {
     "+ errors": ("soft", "syntax", "grammar", "errors"),
 }
 """The rows of RoMe's table 5, and the errors component, which is this package's own."""
+FULL = tuple(GROWING_SETS)[-1]
+LEFT_OUT = {"soft": "semantic", "syntax": "syntax", "grammar": "grammar", "errors": "errors"}
+MEASURES = {"spearman": ("spearman", "none"), "kendall_b": ("kendall_b", "none"), "kendall_b per item": ("kendall_b", "item")}
+"""Column -> statistic and average; the paper has Spearman's correlation."""
+FOLDS = 5
+ALONE, REFITTED, GIVEN = "alone", "refitted", "as given"
 
 
 @dataclass(frozen=True, eq=False)
 class AblationFeatures:
-    """One row a candidate (a hypothesis against one of its references), in the order of the segments.
+    """Hold one row per candidate (a hypothesis against one of its references), in the order of the segments.
 
     Attributes
     ----------
@@ -58,15 +63,14 @@ class AblationFeatures:
     values: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """Number of segments."""
+        """Return the number of segments."""
         return int(self.segment[-1]) + 1 if len(self.segment) else 0
 
     def matrix(self, columns: Sequence[str]) -> NDArray[np.float64]:
-        """(n, d) one row a segment with the named columns, of the reference that the hypothesis is nearest to.
+        """Return (n, d) one row per segment with the named columns, of the nearest reference.
 
-        That is the candidate with the highest value of the first semantic column among ``columns`` (of ``soft`` when none is
-        there), the first of equals. The choice uses no rating and no fitted net, so rows that train and rows that test are made
-        alike; with the semantic column alone it is the usual maximum over references.
+        It has the highest value of the first semantic column among ``columns`` (of ``soft`` without any) and is the first of equals. The
+        choice uses neither ratings nor a fitted net, so it is the same for rows that train and rows that test.
         """
         key = next((name for name in columns if name in COLUMNS[:3]), "soft")
         order = np.lexsort((-self.values[:, COLUMNS.index(key)], self.segment))  # stable: the first of equals stays first
@@ -79,7 +83,6 @@ def features_of(
     references: Sequence[Sequence[str]],
     hypotheses: Sequence[str],
     *,
-    store: ScoreStore | None = None,
     progress: bool | None = None,
 ) -> AblationFeatures:
     """Measure the six columns for every candidate; each text is analysed once, each distinct pair measured once.
@@ -89,31 +92,22 @@ def features_of(
     Parameters
     ----------
     metric
-        Decides models and settings; its own choice of ``emd`` does not matter. It must weigh words by the embedded IDF table.
-    store
-        Keeps the six numbers of each pair between runs.
+        RoMe with its models and settings, except ``emd``. It must weight words by the embedded IDF table.
     progress
-        True, False, or None for a bar when stderr is a terminal.
+        True, False, or None for a bar if stderr is a terminal.
     """
     if metric.idf != "embedded":
-        raise InputError("the ablation weighs words by the embedded table: leave the weights of the references out")
+        raise InputError(f"idf must be 'embedded' for the ablation, got {metric.idf!r}")
     checked = check_pairs(references, hypotheses, empty_reference=metric.empty_reference)
     candidates = [(reference, pair.hypothesis) for pair in checked for reference in pair.references]
-    parts, stored = _parts(metric), {"store": store, "progress": progress, "label": "ablation"}
-    measured = CachedScores(ablation_signature(metric), partial(_measured, metric, parts), width=len(COLUMNS), **stored)  # type: ignore[arg-type]
+    measured = PairValues("ablation", partial(_measured, metric, _parts(metric)), width=len(COLUMNS), progress=progress)
     values = measured.of(candidates)
     segment = np.repeat(np.arange(len(checked), dtype=np.int64), [len(pair.references) for pair in checked])
     return AblationFeatures(segment, values)
 
 
-def ablation_signature(metric: RoMe) -> str:
-    """The signature of the metric's features with all three transport costs in the place of its own."""
-    own = f"|emd:{metric.configs[0].emd}|"
-    return metric.feature_signature.replace(own, f"|emd:{','.join(COLUMNS[:3])}|")
-
-
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
-    """The measures of the six columns, with the metric's settings."""
+    """Return the features of the six columns, with the metric's settings."""
     folder = metric.models.folder
     table = IdfTable.load(folder / "idf" / "idf.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
@@ -128,44 +122,29 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
 
 
 def _measured(metric: RoMe, parts: Sequence[Feature[Any]], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
-    """(n, 6) the columns of some pairs of reference and hypothesis."""
+    """Return (n, 6) the columns of some pairs of reference and hypothesis."""
     analyses = metric.analyse([text for pair in pairs for text in pair])
-    found = compare_pairs(parts, [(analyses[one], analyses[other]) for one, other in pairs])
-    rows = [[component.value for component in row] for row in found]
+    components = compare_pairs(parts, [(analyses[one], analyses[other]) for one, other in pairs])
+    rows = [[component.value for component in row] for row in components]
     return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
-
-
-Vector = NDArray[np.float64]
-Measure = tuple[str, Average]
-
-MEASURES: tuple[Measure, ...] = (("spearman", "none"), ("kendall_b", "none"), ("kendall_b", "item"))
-"""Statistic and average: Spearman's correlation as in the paper, tau over all outputs, and tau within each item."""
-
-FULL = tuple(GROWING_SETS)[-1]
-LEFT_OUT = {"soft": "semantic", "syntax": "syntax", "grammar": "grammar", "errors": "errors"}
-FIRST = 8
-"""The column of the first measure."""
-ALONE, REFITTED, GIVEN = "alone", "refitted", "as given"
 
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """One row of the table before its numbers: compared names the row (by name and kind) that ``change`` is measured from."""
+    """Describe one row of the table: compared names the row (by name and scorer) from which ``change`` is measured."""
 
     name: str
-    kind: str
+    scorer: str
     columns: tuple[str, ...]
     compared: tuple[str, str] | None = None
 
 
 def _variants() -> Iterator[_Variant]:
-    """The semantic variants alone, the growing sets refitted, and the full set without each of its components."""
+    """Yield the semantic variants alone, the growing sets refitted, and the full set without each of its components."""
     names = tuple(GROWING_SETS)
-    for before, name in zip((None, *names), names, strict=False):
-        if len(GROWING_SETS[name]) == 1:
-            yield _Variant(name, ALONE, GROWING_SETS[name], (before, ALONE) if before else None)
-    for before, name in zip((None, *names), names, strict=False):
-        yield _Variant(name, REFITTED, GROWING_SETS[name], (before, REFITTED) if before else None)
+    for scorer, shown in ((ALONE, names[:3]), (REFITTED, names)):
+        for previous, name in zip((None, *shown), shown, strict=False):
+            yield _Variant(name, scorer, GROWING_SETS[name], (previous, scorer) if previous else None)
     for column, component in LEFT_OUT.items():
         rest = tuple(name for name in GROWING_SETS[FULL] if name != column)
         yield _Variant(f"all without {component}", REFITTED, rest, (FULL, REFITTED))
@@ -176,18 +155,15 @@ def ablation(
     features: AblationFeatures,
     *,
     others: Mapping[str, ArrayLike] | None = None,
-    measures: Sequence[Measure] = MEASURES,
-    folds: int = 5,
     seed: int = 0,
     samples: int = 1000,
     progress: bool | None = None,
 ) -> Table:
-    """Agreement of each growing set of components with each human dimension, with intervals over items.
+    """Tabulate the agreement of each growing set of components with each human dimension, with intervals over items.
 
-    Rows: the three semantic variants alone, as the paper has them; every growing set, and the full set without each component, with
-    the scorer fitted anew on the ratings and judged by cross-validation over items; then ``others``, name -> (n,) scores as given (the
-    shipped score, for one). The change is that of the first measure against the row named in ``compared with``, with the interval of a
-    paired bootstrap; where it excludes 0, the difference is more than chance.
+    Rows: the three semantic variants alone, as in the paper; every growing set, and the full set without each component, with the net fitted
+    anew on the ratings and judged by cross-validation over items; then ``others``, name -> (n,) scores as given. The change is that of the
+    first measure against the row named in ``compared with``, with the interval of a paired bootstrap.
 
     Raises InputError for fewer items than folds.
 
@@ -198,70 +174,45 @@ def ablation(
     progress
         As in `watched`.
     """
-    rows: list[Row] = []
-    fitted: dict[tuple[str, tuple[str, ...]], Vector] = {}
     groups = [segment.group for segment in rated.segments]
+    drawn: dict[str, Any] = {"samples": samples, "seed": seed, "items": [segment.item for segment in rated.segments]}
+    drawn["language_pairs"] = [segment.language_pair for segment in rated.segments]
+    known: dict[tuple[str, tuple[str, str]], Vector] = {}
+    rows: list[Row] = []
 
-    def scored(dimension: str, variant: _Variant) -> Vector:
-        """(n,) the component alone, or what scorers say that were fitted on other items."""
-        values, key = features.matrix(variant.columns), (dimension, variant.columns)
-        if variant.kind != REFITTED:
-            return values[:, 0]
-        if key not in fitted:
-            fitted[key] = cross_validated(values, ratings_of(rated, dimension), groups, folds=folds, seed=seed)
-        return fitted[key]
-
-    def numbers(dimension: str, scores: Vector, against: Vector | None) -> Row:
-        """Change of the first measure, then each measure, with intervals."""
+    def add(dimension: str, variant: _Variant, scores: Vector, shown: str | None) -> None:
+        """Add the row of a variant: the change of the first measure, then each measure, with intervals."""
         people = ratings_of(rated, dimension)
-        keys: dict[str, Any] = {name: [getattr(s, name[:-1]) for s in rated.segments] for name in ("items", "language_pairs")}
-        drawn: dict[str, Any] = {**keys, "samples": samples, "seed": seed}
-        found: list[Any] = [None, None, None]
-        if against is not None:
-            statistic, average = measures[0]
-            found = [bootstrap_difference(people, scores, against, statistic=statistic, average=average, **drawn).estimate]
-        for statistic, average in measures:
-            found.append(bootstrap_interval(people, scores, statistic=statistic, average=average, **drawn))
-        return tuple(found)
-
-    variants = {(variant.name, variant.kind): variant for variant in _variants()}
-    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in variants.values()], "ablation", progress):
-        against = scored(dimension, variants[variant.compared]) if variant.compared else None
+        known[dimension, (variant.name, variant.scorer)] = scores
+        first, *_ = chosen = [{"statistic": statistic, "average": average, **drawn} for statistic, average in MEASURES.values()]
+        change: Any = [None] * 3
+        if variant.compared:
+            change = [bootstrap_difference(people, scores, known[dimension, variant.compared], **first).estimate]
+        intervals = [bootstrap_interval(people, scores, **one) for one in chosen]
         compared = " ".join(variant.compared) if variant.compared else None
-        row = (dimension, variant.name, ", ".join(variant.columns), variant.kind, compared)
-        rows.append((*row, *numbers(dimension, scored(dimension, variant), against)))
-    for dimension, name in ((d, n) for d in rated.dimensions for n in others or {}):
-        given, full = check_scores((others or {})[name], name), scored(dimension, variants[FULL, REFITTED])
-        rows.append((dimension, name, None, GIVEN, f"{FULL} {REFITTED}", *numbers(dimension, given, full)))
-    return _table(rated, rows, measures, folds)
+        rows.append((dimension, variant.name, shown, variant.scorer, compared, *change, *intervals))
+
+    for dimension, variant in watched([(d, v) for d in rated.dimensions for v in _variants()], "ablation", progress):
+        values = features.matrix(variant.columns)
+        refit = partial(cross_validated, values, ratings_of(rated, dimension), groups, folds=FOLDS, seed=seed)
+        add(dimension, variant, values[:, 0] if variant.scorer == ALONE else refit(), ", ".join(variant.columns))
+    for dimension in rated.dimensions:
+        for name, scores in (others or {}).items():
+            add(dimension, _Variant(name, GIVEN, (), (FULL, REFITTED)), check_scores(scores, name), None)
+    return _table(rated, rows)
 
 
 def ratings_of(rated: RatedSet, dimension: str) -> Vector:
-    """(n,) what people said in one dimension."""
+    """Return (n,) the ratings of one dimension."""
     return np.array([segment.ratings[dimension] for segment in rated.segments], dtype=np.float64)
 
 
-def _label(measure: Measure) -> str:
-    statistic, average = measure
-    return statistic if average == "none" else f"{statistic} per {average.replace('_', ' ')}"
-
-
-def _table(rated: RatedSet, rows: Sequence[Row], measures: Sequence[Measure], folds: int) -> Table:
-    columns = ("dimension", "set", "components", "scorer", "compared with", "change*", *(f"{_label(one)}*" for one in measures))
+def _table(rated: RatedSet, rows: Sequence[Row]) -> Table:
+    columns = ("dimension", "set", "components", "scorer", "compared with", "change*", *(f"{name}*" for name in MEASURES))
     items = len({segment.group for segment in rated.segments})
     note = (
         f"{len(rated.segments)} outputs of {items} items; RoMe, table 5. Alone: the component itself. Refitted: fitted on people's ratings, "
-        f"judged on items of other folds ({folds} folds). low, high: 95 % bootstrap intervals over items; change: in {_label(measures[0])}, "
+        f"judged on items of other folds ({FOLDS} folds). low, high: 95 % bootstrap intervals over items; change: in {next(iter(MEASURES))}, "
         "paired. Columns: " + ", ".join(COLUMNS) + "."
     )
     return interval_table("ablation", f"Component ablation on {rated.name}", columns, rows, note, joint=" ")
-
-
-def ablation_heatmap(table: Table) -> Heatmap:
-    """The first measure of an `ablation` table: one row a set and scorer, one column a human dimension."""
-    columns = tuple(dict.fromkeys(row[0] for row in table.rows))
-    found = {(f"{row[1]} ({row[3]})", row[0]): row[FIRST] for row in table.rows}
-    labels = tuple(dict.fromkeys(label for label, _ in found))
-    values = np.array([[found.get((label, column), np.nan) for column in columns] for label in labels], dtype=np.float64)
-    title = f"{table.title}: {table.columns[FIRST]}"
-    return Heatmap("ablation-matrix", title, labels, columns, values, note=table.note, digits=3)

@@ -1,4 +1,4 @@
-"""DEMETR in full (Karpinska et al. 2022): accuracy, Welch's t-test and sensitivity of any metrics, beside the published rows."""
+"""DEMETR (Karpinska et al. 2022): accuracy and sensitivity of any metrics, beside the published rows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means
-from rome.evaluation.diagnosis.minimal_pairs import Contrast, PairScores
+from rome.evaluation.diagnosis.minimal_pairs import SEVERITIES, Contrast, PairScores, Part
 from rome.evaluation.findings import Row, few_note, interval_table
 from rome.evaluation.statistics.resampling import estimate
 from rome.exceptions import InputError
-from rome.reports.model import Cell, Figure, Table
+from rome.reports.model import Table
 
-SEVERITIES = ("critical", "major", "minor")
 REFERENCE, EMPTY_KIND = "base_id35_reference", "base_id33_empty"
-PUBLISHED_NAMES = {"chrF2": "chrF", "chrF2++": "chrF2"}
-"""A live metric's name in the paper's tables where it differs: their chrF2 counts words too (Popović 2017), which is chrF++ elsewhere."""
-TAUGHT = (
-    " The learned errors component of RoMe, and so RoMe, was taught on our own versions of the same kinds of mistake, made in other texts; "
+TRAINED = (
+    " The errors component of RoMe, and so RoMe, was trained on our own versions of the same kinds of mistake, made in other texts; "
     "the peers were not."
 )
-"""Said beside every accuracy that RoMe stands in."""
-Part = Table | Figure
+"""Note on every table with an accuracy of RoMe."""
 
 
 def won(contrast: Contrast, pairs: Sequence[MinimalPair]) -> NDArray[np.bool_]:
-    """(n,) where the metric is right: the unperturbed text higher, ties wrong; for the reference as translation the other way round."""
+    """Return (n,) where the unperturbed text scores higher; where the reference is the translation, the perturbed one must."""
     reversed_ = np.array([pair.kind == REFERENCE for pair in pairs])
     return np.where(reversed_, contrast.worse > contrast.better, contrast.wins)
 
@@ -36,16 +32,14 @@ def won(contrast: Contrast, pairs: Sequence[MinimalPair]) -> NDArray[np.bool_]:
 def demetr_parts(
     pairs: Sequence[MinimalPair], contrasts: Sequence[Contrast], *, samples: int = 1000, seed: int = 0
 ) -> list[Part]:
-    """Every table and figure of the paper for live metrics: tables 4 and A3, figure 2, severity order, categories and languages.
+    """Make table 4 and figure 2 of the paper for live metrics, and tables by severity, kind, category and language.
 
     Raises InputError without pairs or metrics.
 
     Parameters
     ----------
-    pairs
-        N items.
     contrasts
-        Each metric's scores of them.
+        The scores of the pairs under each metric.
     samples
         Bootstrap resamples over sentences, all their perturbations together.
     """
@@ -65,15 +59,13 @@ def demetr_parts(
             "Share of the drop to an empty text; darker is more sensitive. Grouped by the severity of table 1.",
         ),
         _accuracies(data),
-        *_beside(data),
         _by(data, "category", "Accuracy by category"),
         _by(data, "language", "Accuracy by source language"),
-        _welch(data),
     ]
 
 
 class _Data(PairScores):
-    """The scores with what every table needs of the pairs."""
+    """Add to the scores what every table needs of the pairs."""
 
     def __init__(self, pairs: Sequence[MinimalPair], contrasts: Sequence[Contrast], samples: int, seed: int) -> None:
         clusters = [f"{pair.language}/{pair.item}" for pair in pairs]
@@ -82,7 +74,7 @@ class _Data(PairScores):
         self.pairs = pairs
         self.present = sorted(self.counts, key=lambda kind: KINDS[kind].identifier)
         self.baseline = np.array([pair.severity == "base" for pair in pairs])
-        self.taught = TAUGHT if any(name.startswith("RoMe") for name in self.names) else ""
+        self.trained = TRAINED if any(name.startswith("RoMe") for name in self.names) else ""
 
 
 def _label(kind: str) -> str:
@@ -109,14 +101,14 @@ def _table_4(data: _Data) -> Table:
         "severity of the released files, which is what table 4 of the paper counts by; all = every kind but the reference as "
         "translation. Published rows are for the whole data set. Brackets: 95 %, bootstrap over sentences."
         + few_note(data.draws.weights.shape[1], "sentences")
-        + data.taught,
+        + data.trained,
         2,
         highest=("critical", "major", "minor", "all"),
     )
 
 
 def _descending(row: Row) -> float:
-    """Minus the value of a row's last cell."""
+    """Return minus the value of a row's last cell."""
     return -row[-1][0] if isinstance(row[-1], tuple) else 0.0
 
 
@@ -124,9 +116,9 @@ def _by_table_1(data: _Data) -> Table:
     severities = [pair.severity for pair in data.pairs]
     rows: list[Row] = []
     for name in data.names:
-        found = data.draws.means(data.correct[name], severities)
+        by_severity = data.draws.means(data.correct[name], severities)
         whole = data.draws.means(np.where(data.baseline, np.nan, data.correct[name]), ["all"] * len(severities))["all"]
-        groups = (float(found[severity][0]) if severity in found else None for severity in SEVERITIES)
+        groups = (float(by_severity[severity][0]) if severity in by_severity else None for severity in SEVERITIES)
         rows.append((name, *groups, estimate(whole)))
     return interval_table(
         "demetr_by_table1",
@@ -134,7 +126,7 @@ def _by_table_1(data: _Data) -> Table:
         ("metric", *SEVERITIES, "all*"),
         sorted(rows, key=_descending),
         "Per cent of items, every item counted once; severities as the paper's table 1 has them (an untranslated word is major, an "
-        f"omitted adjective or adverb major, shuffled words a baseline), baselines left out.{data.taught}",
+        f"omitted adjective or adverb major, shuffled words a baseline), baselines left out.{data.trained}",
         2,
         highest=(*SEVERITIES, "all"),
     )
@@ -153,8 +145,7 @@ def _severity_order(data: _Data) -> Table:
         rows,
         "z is the drop from the unperturbed to the perturbed text as a share of the drop to an empty text (equation 1), averaged by kind, "
         "then by the severity of table 1. Pairs whose empty text scores no lower are left out, and metrics for which those are more than 5 %. "
-        "ordered: share of bootstrap resamples with "
-        "critical > major > minor.",
+        "ordered: share of bootstrap resamples with critical > major > minor.",
     )
 
 
@@ -170,40 +161,9 @@ def _accuracies(data: _Data) -> Table:
         "Accuracy by perturbation, and the best published metric",
         ("id", "perturbation", "category", "severity", "items", *data.names, "best_published", "by"),
         tuple(rows),
-        f"Per cent of items; the reference as translation is reversed.{data.taught}",
+        f"Per cent of items; the reference as translation is reversed.{data.trained}",
         1,
     )
-
-
-def _beside(data: _Data) -> list[Table]:
-    """Live figures of metrics that the paper also measured, beside its own; nothing when there are none."""
-    published = {(a.identifier, a.metric): a for a in demetr_accuracies()}
-    rows: list[tuple[Cell, ...]] = []
-    for name in data.names:
-        for kind in data.present:
-            row = published.get((KINDS[kind].identifier, PUBLISHED_NAMES.get(name, name)))
-            if row is None:
-                continue
-            here, size = float(data.accuracy[name][kind][0]), data.counts[kind]
-            error = _standard_error(row.accuracy / 100, size, round((row.df + 2) / 2))
-            cells = (size, here, row.accuracy, here - row.accuracy, (here - row.accuracy) / error)
-            rows.append((name, row.metric, row.identifier, _label(kind), *cells))
-    table = Table(
-        "demetr_published",
-        "The published figures, computed again on these items",
-        ("metric", "published_as", "id", "perturbation", "items", "here", "published", "difference", "standard_errors"),
-        tuple(rows),
-        "Accuracy in per cent. standard_errors: the difference over the standard error of two independent samples (the items here are a "
-        "part of the published ones, or others).",
-        1,
-    )
-    return [table] if rows else []
-
-
-def _standard_error(share: float, here: int, there: int) -> float:
-    """Of the difference of two shares, in per cent; a share of 0 or 1 counts as if half an item differed."""
-    variance = max(share * (1 - share), 0.5 / there)
-    return 100 * float(np.sqrt(variance * (1 / here + 1 / there)))
 
 
 def _by(data: _Data, key: str, title: str) -> Table:
@@ -213,24 +173,3 @@ def _by(data: _Data, key: str, title: str) -> Table:
     rows = tuple((value, counts[value], *(float(column[value][0]) for column in columns)) for value in sorted(counts))
     note = "Per cent of items, baselines left out."
     return Table(f"demetr_by_{key}", title, (key, "items", *data.names), rows, note, 1)
-
-
-def _welch(data: _Data) -> Table:
-    kinds = np.array(data.keys)
-    rows: list[tuple[Cell, ...]] = []
-    for kind in data.present:
-        for contrast in data.contrasts:
-            test = contrast.welch(kinds == kind)
-            accuracy = float(data.accuracy[contrast.name][kind][0])
-            rows.append((KINDS[kind].identifier, _label(kind), contrast.name, "here", *test, accuracy))
-        published = [a for a in demetr_accuracies() if a.identifier == KINDS[kind].identifier]
-        rows += [(a.identifier, _label(kind), a.metric, "published", a.t, a.p, a.df, a.accuracy) for a in published]
-    return Table(
-        "demetr_table_a3",
-        "Welch's t-test and accuracy (DEMETR, table A3)",
-        ("id", "perturbation", "metric", "figures", "t", "p", "df", "accuracy"),
-        tuple(rows),
-        "Two-sample Welch's t-test of the unperturbed against the perturbed scores. Error rates are negated here, so a drop has t > 0; the "
-        "paper's TER and CER have the other sign. Published rows are for the whole data set.",
-        {"t": 2, "p": 4, "df": 1, "accuracy": 1},
-    )

@@ -1,12 +1,10 @@
-"""Meaning before surface: does every acceptable rewrite, however far in words, score above every critical text, however near?"""
+"""Meaning before surface: does every acceptable rewrite score above every critical text, whatever their distance in words?"""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,46 +33,25 @@ SHARES = (
 )
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """Hold what the experiment found.
-
-    Attributes
-    ----------
-    parts
-        Shares in order and mean scores, a row per metric; the same by kind of falsehood, and shares by kind of rewrite, where groups name
-        one; the comparisons with the largest wrong margins.
-    """
-
-    parts: tuple[Table, ...]
-
-    @property
-    def rows(self) -> list[dict[str, Cell]]:
-        """The main table, a dictionary per metric."""
-        return _dictionaries(self.parts[0])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return every table by its name, as dictionaries by column."""
-        return {table.name: _dictionaries(table) for table in self.parts}
-
-
-def _dictionaries(table: Table) -> list[dict[str, Cell]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-
-
 def meaning(
     metrics: Sequence[Metric], groups: Sequence[MeaningGroup], *, samples: int = 1000, seed: int = 0, worst: int = 10
-) -> Meaning:
-    """Ask metrics for every group; each distinct pair of references and text is asked once.
+) -> list[Table]:
+    """Tabulate how metrics order the texts of every group; each distinct pair of references and text is scored once.
 
-    Raises InputError without groups or metrics, for two metrics of one name, and for a metric that gives no finite score for each pair.
+    Raises InputError without groups or metrics, for two metrics of one name, and for a metric without a finite score for each pair.
 
     Parameters
     ----------
     samples
         Bootstrap resamples of the groups, those of one text together.
     worst
-        How many comparisons of each metric are shown.
+        Number of wrong comparisons that are shown of each metric.
+
+    Returns
+    -------
+    list of Table
+        Shares in order and mean scores, a row per metric; the same by kind of falsehood and shares by kind of rewrite, if groups name them;
+        the comparisons with the largest wrong margins.
     """
     if not groups or not metrics:
         raise InputError("the experiment needs at least one group and one metric: give both")
@@ -85,18 +62,18 @@ def meaning(
     one = len(groups) * ["all"]
     kinds, rewrites = [g.kind or "(not named)" for g in groups], [g.rewrite or "(none)" for g in groups]
     title = f"In order, over {len(groups)} groups and {len(data.acceptable)} comparisons"
-    parts = [_shares(data, "meaning", title, "", one), _scores(data, "meaning_scores", "Mean scores", "", one)]
+    tables = [_shares(data, "meaning", title, "", one), _scores(data, "meaning_scores", "Mean scores", "", one)]
     if any(group.kind for group in groups):
         of = "by kind of falsehood"
-        parts.append(_shares(data, "meaning_by_kind", f"In order {of}", "kind", kinds))
-        parts.append(_scores(data, "meaning_scores_by_kind", f"Mean scores {of}", "kind", kinds))
+        tables.append(_shares(data, "meaning_by_kind", f"In order {of}", "kind", kinds))
+        tables.append(_scores(data, "meaning_scores_by_kind", f"Mean scores {of}", "kind", kinds))
     if any(group.rewrite for group in groups):
-        parts.append(_shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites))
-    return Meaning((*parts, _worst(data, worst)))
+        tables.append(_shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites))
+    return [*tables, _worst(data, worst)]
 
 
 class _Data:
-    """The groups laid out: every distinct pair once, every text of a group, every comparison, and each metric's scores.
+    """Lay out the groups: every distinct pair once, every text of a group, every comparison, and the scores of each metric.
 
     Attributes
     ----------
@@ -127,16 +104,18 @@ class _Data:
         clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
         self.draws = draw(len(clusters), clusters, None, samples, seed)
         rows = np.array([row for *_, row in self.texts])
-        self.scores = {metric.name: _asked(metric, list(pairs))[rows] for metric in metrics}
+        self.scores = {metric.name: _scored(metric, list(pairs))[rows] for metric in metrics}
 
     def right(self, name: str) -> Vector:
-        """(comparisons,) 100 where the acceptable text scores strictly higher, else 0."""
+        """Return (comparisons,) 100 where the acceptable text scores strictly higher, otherwise 0."""
         scores = self.scores[name]
         return np.where(scores[self.acceptable] > scores[self.critical], 100.0, 0.0)
 
     def columns(self, name: str) -> dict[str, Vector]:
-        """The comparisons that each column counts, the others nan; a whole group, if it has far texts or no
-        distances, stands at its first comparison."""
+        """Return (comparisons,) for each column, nan where it does not count.
+
+        A whole group counts at its first comparison, unless all its texts are near.
+        """
         right = self.right(name)
         whole = np.minimum.reduceat(right, np.flatnonzero(self.first))[self.of_group]
         known = [cell for cell in CELLS if cell in set(self.cells)]
@@ -144,31 +123,30 @@ class _Data:
         return {"all": right, **cells, "whole": np.where(self.first & self.complete, whole, np.nan)}
 
 
-def _asked(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
-    """(n,) the metric's scores of distinct pairs, checked."""
+def _scored(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
+    """Return (n,) the checked scores of distinct pairs."""
     if not hasattr(metric, "score"):
-        raise InputError(f"{metric.name} knows the scores of its own rated set only: leave it out here")
+        raise InputError(f"{metric.name} has scores of its own rated set only: leave it out here")
     return checked_scores(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), len(pairs), metric.name)
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
-    """Shares in order.
+    """Tabulate shares in order.
 
     Parameters
     ----------
     key
-        The name of the column that parts the groups, or "" for one row a metric.
+        Name of the column that splits the groups, or "" for one row per metric.
     """
     keys, over = [of_group[n] for n in data.of_group], "texts" if any(group.cluster for group in data.groups) else "groups"
     rows: list[Row] = []
     for metric in data.scores:
-        found = {column: data.draws.means(values, keys) for column, values in data.columns(metric).items()}
-        columns = tuple(found)
+        means = {column: data.draws.means(values, keys) for column, values in data.columns(metric).items()}
         for value, size in Counter(keys).items():
-            cells = (estimate(drawn[value]) for drawn in found.values())
-            shown = (cell if column in WITH_INTERVALS else cell[0] for column, cell in zip(found, cells, strict=True))
+            cells = (estimate(drawn[value]) for drawn in means.values())
+            shown = (cell if column in WITH_INTERVALS else cell[0] for column, cell in zip(means, cells, strict=True))
             rows.append((metric, *([value, size] if key else []), *shown))
-    names = (f"{column}*" if column in WITH_INTERVALS else column for column in columns)
+    names = (f"{column}*" if column in WITH_INTERVALS else column for column in means)
     return interval_table(
         name,
         title,
@@ -176,12 +154,12 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         rows,
         SHARES.format(over=over) + few_note(data.draws.weights.shape[1], over),
         1,
-        highest=() if key else columns,
+        highest=() if key else tuple(means),
     )
 
 
 def _scores(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
-    """Mean scores of both sides, near and far apart where anybody said."""
+    """Tabulate mean scores of both sides, near and far apart if the groups name distances."""
     there = {"", *(wording.distance for _, _, wording, _ in data.texts)}
     known = [(side, distance) for side, distance in PLACES if distance in there]
     members: dict[Hashable, list[int]] = {}
@@ -200,7 +178,7 @@ def _scores(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
 
 
 def _worst(data: _Data, most: int) -> Table:
-    """The wrong comparisons of each metric, the largest margin first."""
+    """Tabulate the wrong comparisons of each metric, the largest margin first."""
     rows: list[tuple[Cell, ...]] = []
     for metric, scores in data.scores.items():
         margins = scores[data.acceptable] - scores[data.critical]
@@ -224,41 +202,41 @@ def _worst(data: _Data, most: int) -> Table:
 def groups_of_texts(
     references: Sequence[Sequence[str]], hypotheses: Sequence[str], analyse: Analyse, *, seed: int = 0, limit: int | None = None
 ) -> tuple[list[MeaningGroup], Table]:
-    """A group for every hypothesis and every perturbation of severity critical that applies to it; and what applied how often.
+    """Make a group of every hypothesis and every critical perturbation that applies to it, and tabulate how often each applies.
 
-    Near are the hypothesis itself (acceptable) and its perturbed copy (critical). Far are both after one and the same perturbation that keeps
-    the meaning (severity none), drawn among those that apply to both; where none does, the group has near texts only.
+    Near are the hypothesis itself (acceptable) and its perturbed copy (critical). Far are both after one perturbation that keeps the meaning
+    (severity none), drawn among those that apply to both; without any, the group has near texts only.
 
-    Raises InputError for texts that do not pair and when no group can be made.
+    Raises InputError for texts that do not pair and if no group can be made.
 
     Parameters
     ----------
     limit
-        At most so many groups a perturbation.
+        Most groups per perturbation.
     """
     pairs = check_pairs(references, hypotheses)
     texts = [pair.hypothesis for pair in pairs]
-    materials, turning, keeping = materials_for(texts), _names("critical"), _names("none")
+    materials, keeping = materials_for(texts), _names("none")
     made: Counter[str] = Counter()
-    reasons: dict[str, Counter[str]] = {name: Counter() for name in (*turning, *keeping)}
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in (*_names("critical"), *keeping)}
     critical: list[PerturbedText] = []
     rewritten: dict[str, dict[str, str]] = {}
-    for found in perturb_texts(texts, list(reasons), analyse=analyse, seed=seed, materials=materials):
-        if found.perturbed is None or found.perturbed == found.text:
-            reasons[found.perturbation][found.reason or "nothing changed"] += 1
+    for one in perturb_texts(texts, list(reasons), analyse=analyse, seed=seed, materials=materials):
+        if one.perturbed is None or one.perturbed == one.text:
+            reasons[one.perturbation][one.reason or "nothing changed"] += 1
             continue
-        made[found.perturbation] += 1
-        if found.severity == "none":
-            rewritten.setdefault(found.text, {})[found.perturbation] = found.perturbed
-        elif limit is None or made[found.perturbation] <= limit:
-            critical.append(found)
+        made[one.perturbation] += 1
+        if one.severity == "none":
+            rewritten.setdefault(one.text, {})[one.perturbation] = one.perturbed
+        elif limit is None or made[one.perturbation] <= limit:
+            critical.append(one)
     copies = list(dict.fromkeys(one.perturbed for one in critical if one.perturbed and one.text in rewritten))
-    for found in perturb_texts(copies, keeping, analyse=analyse, seed=seed, materials=materials):
-        if found.perturbed not in (None, found.text):
-            rewritten.setdefault(found.text, {})[found.perturbation] = str(found.perturbed)
+    for one in perturb_texts(copies, keeping, analyse=analyse, seed=seed, materials=materials):
+        if one.perturbed not in (None, one.text):
+            rewritten.setdefault(one.text, {})[one.perturbation] = str(one.perturbed)
     groups = [_group(one, pairs[one.number].references, rewritten, seed) for one in critical]
     if not groups:
-        raise InputError("no perturbation turns the meaning of any of these texts: give whole sentences of English")
+        raise InputError("no perturbation changes the meaning of any of these texts: give whole sentences of English")
     return groups, applicability(made, reasons, len(texts))
 
 
@@ -267,14 +245,14 @@ def _names(severity: str) -> list[str]:
 
 
 def _group(one: PerturbedText, references: tuple[str, ...], rewritten: dict[str, dict[str, str]], seed: int) -> MeaningGroup:
-    """The group of one text and its critical copy, with far texts where there are any."""
+    """Return the group of one text and its critical copy, with far texts if there are any."""
     text, copy = one.text, str(one.perturbed)
-    same, turned = rewritten.get(text, {}), rewritten.get(copy, {})
-    shared = [name for name in same if name in turned and {same[name], text}.isdisjoint((turned[name], copy))]
+    same, changed = rewritten.get(text, {}), rewritten.get(copy, {})
+    shared = [name for name in same if name in changed and {same[name], text}.isdisjoint((changed[name], copy))]
     acceptable, critical, rewrite = [Wording(text, "near")], [Wording(copy, "near")], ""
     if shared:
         rewrite = random.Random(f"rewrite\0{one.perturbation}\0{seed}\0{text}").choice(shared)
         acceptable.append(Wording(same[rewrite], "far"))
-        critical.append(Wording(turned[rewrite], "far"))
+        critical.append(Wording(changed[rewrite], "far"))
     place = f"text {one.number + 1}"
     return MeaningGroup(references, tuple(acceptable), tuple(critical), one.perturbation, rewrite, place, place)

@@ -1,5 +1,6 @@
-"""Other metrics: from kept libraries (BLEU, chrF, TER, METEOR, ROUGE, character errors), BERTScore, and large learned ones where
-their package and a local checkpoint are on this machine (BLEURT, COMET, PRISM). Nothing is downloaded.
+"""Other metrics: lexical ones from libraries, BERTScore, and learned ones (BLEURT, COMET, PRISM) with a local checkpoint.
+
+Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.data.readers.rated import RatedSet
-from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore, TextPair
-from rome.evaluation.metrics.functions import Scores
+from rome.evaluation.metrics.functions import BestReferenceMetric, Scores, TextPair
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
 from rome.features.packages import import_failed
@@ -29,7 +29,7 @@ PairFunction = Callable[[Sequence[TextPair]], list[float]]
 
 
 def library(name: str, distribution: str = "") -> Any:
-    """The imported module. Raises ModelMissingError, with the install line, when its package is not installed."""
+    """Return the imported module. Raises ModelMissingError, with the install line, if its package is not installed."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -52,10 +52,10 @@ def _sacrebleu(kind: str, sign: float = 1.0, **options: Any) -> Callable[[], tup
 
 
 class _NoSynonyms:
-    """Stands in for WordNet, which NLTK would have to download: no word has a synonym."""
+    """Replace WordNet, which NLTK would have to download: no word has a synonym."""
 
     def synsets(self, _: str) -> Iterable[Any]:
-        """None."""
+        """Return no synonym."""
         return ()
 
 
@@ -94,19 +94,18 @@ LEXICAL: dict[str, tuple[str, Callable[[], tuple[str, PairFunction]]]] = {
     "rouge-2": ("ROUGE-2", _rouge("rouge2")),
     "cer": ("CER", _character_errors),
 }
-"""Specification -> (name in tables, what makes signature and function)."""
+"""Specification -> (name in tables, maker of signature and function)."""
 
 
 class BertScore:
-    """F1 of a pair from cosines of piece states: recall is the mean over the reference's pieces of the best match in the hypothesis,
-    precision the other way round (their equation 1-3); no IDF, no rescaling.
+    """Compute BERTScore's F1 of pairs (Zhang et al. 2020, equations 1 to 3), without IDF and rescaling.
 
     Parameters
     ----------
     encoder
-        "" for the embedded one, else a local folder or hub name that transformers loads.
+        "" for the embedded one, otherwise a local folder or hub name for transformers.
     layer
-        Hidden layer, -1 the last.
+        Hidden layer; -1 is the last.
     """
 
     def __init__(self, encoder: str = "", layer: int | None = None) -> None:
@@ -115,18 +114,18 @@ class BertScore:
 
     @property
     def signature(self) -> str:
-        """The encoder by its files, and the layer."""
+        """Return a digest of the encoder's files, and the layer."""
         from rome.features.analyser.model_set import encoder_identity
 
         layer = "last" if self.layer is None else self.layer
         return f"bertscore:f1|encoder:{encoder_identity(self.encoder)}|layer:{layer}|idf:no|rescaled:no"
 
     def __call__(self, pairs: Sequence[TextPair]) -> list[float]:
-        """One F1 a pair, in [-1, 1]; 0 when one side has no pieces and the other has, 1 when both have none."""
+        """Return one F1 per pair, in [-1, 1]; 0 if only one side has pieces, 1 if neither has."""
         return [f1 for _, _, f1 in self.parts(pairs)]
 
     def parts(self, pairs: Sequence[TextPair]) -> list[tuple[float, float, float]]:
-        """Precision, recall and F1 of each pair, with the same conventions for empty sides."""
+        """Return precision, recall and F1 of each pair, with the same conventions for empty sides."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         vectors = dict(zip(texts, map(_unit, self._loaded().of(texts)), strict=True))
         return [_matched(vectors[reference], vectors[hypothesis]) for reference, hypothesis in pairs]
@@ -146,7 +145,7 @@ def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _matched(reference: NDArray[np.float32], hypothesis: NDArray[np.float32]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of two texts' unit states."""
+    """Return precision, recall and F1 of the unit states of two texts."""
     if not len(reference) or not len(hypothesis):
         both = float(len(reference) == len(hypothesis))
         return both, both, both
@@ -157,49 +156,43 @@ def _matched(reference: NDArray[np.float32], hypothesis: NDArray[np.float32]) ->
 
 
 def _checkpoint(name: str, path: str) -> Path:
-    """The checkpoint as a path that exists."""
+    """Return the checkpoint as a path that exists."""
     if not path or not Path(path).exists():
         raise ModelMissingError(
-            f"{name} needs a checkpoint on this machine, {path or 'none'} was named: download one and give its path, {name}:PATH"
+            f"{name} needs a checkpoint on this machine, got {path or 'none'}: download one and give its path, {name}:PATH"
         )
     return Path(path)
 
 
-def _identity(path: Path) -> str:
-    """The checkpoint by its files."""
-    return file_digest(path if path.is_dir() else path.parent)
+def _signature(name: str, path: Path) -> str:
+    """Return the name of a checkpoint and a digest of its files."""
+    return f"{name}:{path.name}|files:{file_digest(path if path.is_dir() else path.parent)}"
 
 
-def _pair_metric(name: str, path: str, load: Callable[[Path], Any], **stored: Any) -> BestReferenceMetric:
-    """A metric of pairs whose model is loaded now, so that what is missing is said before anything is computed."""
-    checkpoint = _checkpoint(name, path)
-    function = load(checkpoint)
-    values = CachedScores(f"{name}:{checkpoint.name}|files:{_identity(checkpoint)}", function, label=name, **stored)
-    return BestReferenceMetric(f"{name.upper()}-{checkpoint.name}", values)
+def bleurt(path: str, *, progress: bool | None = None) -> BestReferenceMetric:
+    """Return BLEURT (Sellam et al. 2020) from the package ``bleurt``. Raises ModelMissingError without package or checkpoint."""
+    checkpoint = _checkpoint("bleurt", path)
+    scorer = library("bleurt.score", "bleurt").BleurtScorer(str(checkpoint))
+
+    def score(pairs: Sequence[TextPair]) -> Any:
+        return scorer.score(references=[r for r, _ in pairs], candidates=[h for _, h in pairs])
+
+    return BestReferenceMetric(f"BLEURT-{checkpoint.name}", _signature("bleurt", checkpoint), score, progress=progress)
 
 
-def bleurt(path: str, **stored: Any) -> BestReferenceMetric:
-    """BLEURT (Sellam et al. 2020) through the package ``bleurt``. Raises ModelMissingError without package or checkpoint."""
+def prism(path: str, *, progress: bool | None = None) -> BestReferenceMetric:
+    """Return PRISM (Thompson and Post 2020) from the module ``prism``. Raises ModelMissingError without module or checkpoint."""
+    checkpoint = _checkpoint("prism", path)
+    scorer = library("prism", "prism").Prism(model_dir=str(checkpoint), lang="en")
 
-    def load(checkpoint: Path) -> Callable[[Sequence[TextPair]], Any]:
-        scorer = library("bleurt.score", "bleurt").BleurtScorer(str(checkpoint))
-        return lambda pairs: scorer.score(references=[r for r, _ in pairs], candidates=[h for _, h in pairs])
+    def score(pairs: Sequence[TextPair]) -> Any:
+        return scorer.score(cand=[h for _, h in pairs], ref=[r for r, _ in pairs], segment_scores=True)
 
-    return _pair_metric("bleurt", path, load, **stored)
-
-
-def prism(path: str, **stored: Any) -> BestReferenceMetric:
-    """PRISM (Thompson and Post 2020) through the module ``prism``. Raises ModelMissingError without module or checkpoint."""
-
-    def load(checkpoint: Path) -> Callable[[Sequence[TextPair]], Any]:
-        scorer = library("prism", "prism").Prism(model_dir=str(checkpoint), lang="en")
-        return lambda pairs: scorer.score(cand=[h for _, h in pairs], ref=[r for r, _ in pairs], segment_scores=True)
-
-    return _pair_metric("prism", path, load, **stored)
+    return BestReferenceMetric(f"PRISM-{checkpoint.name}", _signature("prism", checkpoint), score, progress=progress)
 
 
 class Comet:
-    """COMET (Rei et al. 2020) through the package ``unbabel-comet``; it also reads the source, so it scores rated sets only.
+    """Score rated sets with COMET (Rei et al. 2020) from the package ``unbabel-comet``; it needs the source texts.
 
     Parameters
     ----------
@@ -209,23 +202,22 @@ class Comet:
 
     name = "COMET"
 
-    def __init__(self, path: str, *, store: ScoreStore | None = None, progress: bool | None = None) -> None:
-        self.checkpoint = _checkpoint("comet", path)
+    def __init__(self, path: str, *, progress: bool | None = None) -> None:
+        self.checkpoint, self.progress = _checkpoint("comet", path), progress
         self.comet = library("comet", "unbabel-comet")
-        self.store, self.progress = store, progress
 
     @property
     def signature(self) -> str:
-        """The checkpoint by its files."""
-        return f"comet:{self.checkpoint.name}|files:{_identity(self.checkpoint)}|references:best"
+        """Return a digest of the checkpoint's files."""
+        return f"{_signature('comet', self.checkpoint)}|references:best"
 
     @cached_property
     def model(self) -> Any:
-        """The loaded checkpoint."""
+        """Return the loaded checkpoint."""
         return self.comet.load_from_checkpoint(str(self.checkpoint))
 
     def score_set(self, rated: RatedSet) -> Scores:
-        """(n,) one score a segment. Raises InputError when a segment has no source text."""
+        """Return (n,) one score per segment. Raises InputError if a segment has no source text."""
         for segment in rated.segments:
             if not segment.source:
                 raise InputError(

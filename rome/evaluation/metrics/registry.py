@@ -1,4 +1,4 @@
-"""From what a user writes to metrics: ``rome``, ``chrf``, ``bertscore:PATH:LAYER``, ``module:function``, ``NAME=FILE``."""
+"""Metrics by their names: ``rome``, ``chrf``, ``bertscore:PATH:LAYER``, ``module:function``, ``NAME=FILE``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
-from rome.evaluation.metrics.cached_scores import BestReferenceMetric, CachedScores, ScoreStore
-from rome.evaluation.metrics.functions import Length, Random, Scores, UserMetric, checked_scores, imported
+from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
 from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
@@ -28,34 +27,29 @@ DEFAULT_METRICS = ("rome", *COMPONENTS, *PEERS, *BASELINES)
 
 @dataclass(frozen=True)
 class MetricMaker:
-    """Makes metrics that share one RoMe and one store of scores.
+    """Make metrics that share one RoMe.
 
     Attributes
     ----------
-    rome
-        Makes RoMe's own features.
-    store
-        Keeps scores between runs, or None.
     progress
         As in RoMe.
     seed
-        For the random baseline.
+        Seed of the random baseline.
     """
 
     rome: RoMe = field(default_factory=RoMe)
-    store: ScoreStore | None = None
     progress: bool | None = None
     seed: int = 0
 
     @cached_property
     def features(self) -> RomeFeatures:
-        """The features that RoMe's score and components share."""
-        return RomeFeatures(self.rome, store=self.store, progress=self.progress)
+        """Return the features that RoMe's score and components share."""
+        return RomeFeatures(self.rome, progress=self.progress)
 
     def make(self, specification: str) -> Any:
-        """The metric of one specification; see KINDS.
+        """Return the metric of one specification; see KINDS.
 
-        Raises InputError for an unknown one, listing what there is; ModelMissingError when its package or checkpoint is not there.
+        Raises InputError for an unknown one, listing KINDS; ModelMissingError if its package or checkpoint is missing.
         """
         kind, _, rest = specification.partition(":")
         if "=" in specification:
@@ -64,7 +58,7 @@ class MetricMaker:
         if kind == "bertscore":
             return self._bertscore(rest)
         if kind in PACKAGES:
-            return PACKAGES[kind](rest, **self._stored)
+            return PACKAGES[kind](rest, progress=self.progress)
         if kind == "published" and rest:
             return PublishedScores(rest)
         if rest:
@@ -72,7 +66,7 @@ class MetricMaker:
         return self._named(kind)
 
     def _named(self, kind: str) -> Any:
-        """A metric that is named by one word."""
+        """Return the metric that one word names."""
         if kind == "rome":
             return RomeScore(self.features)
         if kind == SUPERVISED:
@@ -82,13 +76,13 @@ class MetricMaker:
         if kind in LEXICAL:
             name, make = LEXICAL[kind]
             signature, function = make()
-            return BestReferenceMetric(name, CachedScores(signature, function, label=name, **self._stored))
+            return BestReferenceMetric(name, signature, function, progress=self.progress)
         if kind in BASELINES:
             return Length() if kind == "length" else Random(self.seed)
         raise InputError(f"the metric {kind!r} is unknown: choose one of {KINDS}")
 
     def available(self, specifications: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
-        """The metrics that can be made here, and why each of the others cannot."""
+        """Return the metrics that can be made here, and the reason for each of the others."""
         made, missing = [], {}
         for specification in specifications:
             try:
@@ -97,47 +91,42 @@ class MetricMaker:
                 missing[specification] = str(error)
         return made, missing
 
-    @property
-    def _stored(self) -> dict[str, Any]:
-        return {"store": self.store, "progress": self.progress}
-
     def _bertscore(self, rest: str) -> BestReferenceMetric:
         path, _, layer = rest.rpartition(":") if rest.rpartition(":")[2].lstrip("-").isdecimal() else (rest, "", "")
         if layer and not path:
             raise InputError(f"bertscore:{rest} names a layer without an encoder: write bertscore:PATH:LAYER")
         score = BertScore(path, int(layer) if layer else None)
         name = f"BERTScore-{Path(path).name}" if path else "BERTScore"
-        return BestReferenceMetric(name, CachedScores(score.signature, score, label=name, **self._stored))
+        return BestReferenceMetric(name, score.signature, score, progress=self.progress)
 
 
 KINDS = (
     f"rome, {SUPERVISED}, {', '.join(COMPONENTS)}, {', '.join(LEXICAL)}, bertscore[:PATH[:LAYER]], bleurt:PATH, comet:PATH, prism:PATH, "
     f"{', '.join(BASELINES)}, published:NAME, MODULE:FUNCTION, NAME=FILE"
 )
-"""What `MetricMaker.make` understands."""
+"""Specifications that `MetricMaker.make` accepts."""
 
 
 def scores_on(metric: Any, rated: RatedSet) -> Scores:
-    """(n,) float64, the metric's scores of the segments of a set.
+    """Return (n,) float64, the metric's scores of the segments of a set.
 
-    A metric that needs more than references and hypotheses (sources, identifiers) has a method ``score_set``. Raises InputError when
-    the metric gives another number of scores than the set has segments, or one that is not finite.
+    A metric that needs more than references and hypotheses (sources, identifiers) has a method ``score_set``. Raises InputError unless
+    the metric returns one finite score per segment.
     """
     if hasattr(metric, "score_set"):
-        found = metric.score_set(rated)
+        scores = metric.score_set(rated)
     else:
-        found = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
-    return checked_scores(found, len(rated.segments), metric.name)
+        scores = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
+    return checked_scores(scores, len(rated.segments), metric.name)
 
 
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:
-    """The errors that a metric marks in each segment's hypothesis; None for a metric that marks none.
+    """Return the errors that a metric marks in each hypothesis, or None for a metric that marks no errors.
 
     A metric that marks errors has a method ``marks(references, hypotheses)``; one that needs identifiers has ``marks_of(segments)``.
     """
     if hasattr(metric, "marks_of"):
-        found: list[tuple[ErrorMark, ...]] | None = metric.marks_of(segments)
-        return found
+        return list(metric.marks_of(segments))
     if getattr(metric, "marks", None) is not None:
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None

@@ -1,4 +1,4 @@
-"""RoMe as one metric among others: its score and each of its components, from features measured once and stored."""
+"""RoMe as one metric among others: its score and each of its components, from features measured once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from rome.checks import SegmentError
 from rome.combining.combiner import Combiner
 from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.metrics.cached_scores import CachedScores, ScoreStore, TextPair, candidates
-from rome.evaluation.metrics.functions import References, Scores
+from rome.evaluation.metrics.functions import PairValues, References, Scores, TextPair, candidates
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
@@ -21,24 +20,14 @@ from rome.text_table import shorten
 
 
 class RomeFeatures:
-    """The four features of every candidate, shared by the score and the components so that they are measured once.
+    """Measure the four features of every candidate once, for the score and the components."""
 
-    Parameters
-    ----------
-    metric
-        What measures them; its own store of analyses speeds up the first time.
-    store
-        Where the features are kept.
-    """
-
-    def __init__(self, metric: RoMe, *, store: ScoreStore | None = None, progress: bool | None = None) -> None:
+    def __init__(self, metric: RoMe, *, progress: bool | None = None) -> None:
         self.metric = metric
-        self.values = CachedScores(
-            metric.feature_signature, self._measure, width=len(FEATURES), store=store, progress=progress, label="RoMe"
-        )
+        self.values = PairValues("RoMe", self._measure, width=len(FEATURES), progress=progress)
 
     def _measure(self, pairs: Sequence[TextPair]) -> NDArray[np.float64]:
-        """(n, 4) the features of a block of pairs."""
+        """Return (n, 4) the features of a block of pairs."""
         try:
             table = self.metric.features(references=[pair[0] for pair in pairs], hypotheses=[pair[1] for pair in pairs])
         except SegmentError as error:
@@ -48,12 +37,12 @@ class RomeFeatures:
     def best(
         self, references: References, hypotheses: Sequence[str], net: Combiner | None = None
     ) -> tuple[NDArray[np.float64], Scores]:
-        """(n, 4) the features against the reference that scores best, the first of equals, and (n,) that score.
+        """Return (n, 4) the features against the best reference (the first of equals), and (n,) its score.
 
         Parameters
         ----------
         net
-            What scores them; the metric's own by default.
+            Combiner of the features; that of the metric by default.
         """
         pairs, starts = candidates(references, hypotheses)
         if not pairs:
@@ -66,14 +55,14 @@ class RomeFeatures:
 
 
 class RomeScore:
-    """The score that a net makes of the four features, in [0, 1].
+    """Combine the four features into a score in [0, 1].
 
     Parameters
     ----------
     net
-        The metric's own by default.
+        That of the metric by default.
     name
-        How tables call it, if not RoMe.
+        Name in tables; by default RoMe, or RoMe-supervised if the net was fitted on human ratings.
     """
 
     def __init__(self, features: RomeFeatures, net: Combiner | None = None, name: str = "") -> None:
@@ -81,21 +70,21 @@ class RomeScore:
 
     @property
     def net(self) -> Combiner:
-        """What makes the score."""
+        """Return the net that makes the score."""
         return self._net or self.features.metric.combiner
 
     @property
     def name(self) -> str:
-        """How tables call it: RoMe, or, when its net was fitted on human ratings, RoMe-supervised, if not otherwise."""
+        """Return the name in tables."""
         return self._name or ("RoMe-supervised" if self.net.fitted_on else "RoMe")
 
     @property
     def signature(self) -> str:
-        """The features, and the net with the ratings that it was fitted on."""
+        """Return the signature of the features, and the net with the ratings that it was fitted on."""
         return f"{self.features.metric.feature_signature}|{self.net.signature}"
 
     def note_on(self, rated: RatedSet) -> str:
-        """What a table must say of a net that was fitted on ratings of this very set, under whatever name; empty otherwise."""
+        """Return a warning if the net was fitted on ratings of this set, under whatever name; otherwise an empty text."""
         outputs = outputs_digest(segment.hypothesis for segment in rated.segments)
         known = [source.name for source in self.net.fitted_on if source.name == rated.name or source.outputs == outputs]
         if not known:
@@ -106,30 +95,30 @@ class RomeScore:
         )
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
-        """(n,) in [0, 1]."""
+        """Return (n,) in [0, 1]."""
         return self.features.best(references, hypotheses, self.net)[1]
 
     def marks(self, references: References, hypotheses: Sequence[str]) -> list[tuple[ErrorMark, ...]]:
-        """The errors of each hypothesis as a rater would mark them; one that stands in the reference only has no place."""
+        """Return the errors of each hypothesis as a rater would mark them; an omission has no place."""
         result = self.features.metric.score(references=references, hypotheses=hypotheses)
-        found = []
+        marks = []
         for segment in result:
             errors = [error for error in segment.evidence.errors.errors if error.severity != "none"]
-            found.append(tuple(_mark(error) for error in errors))
-        return found
+            marks.append(tuple(_mark(error) for error in errors))
+        return marks
 
 
 def _mark(error: ErrorSpan) -> ErrorMark:
-    """An error of the evidence as a mark in the hypothesis."""
+    """Return an error of the evidence as a mark in the hypothesis."""
     place = error.hypothesis
     start, end = (None, None) if place is None else (place.start, place.end)
     return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
 
 
 class RomeSupervised(RomeScore):
-    """The score of the model set's net that was fitted on human ratings; it marks no errors, those are the ones that RoMe marks.
+    """Score with the net of the model set that was fitted on human ratings; it marks no errors of its own.
 
-    Raises InputError when the set has no such net.
+    Raises InputError if the set has no such net.
     """
 
     marks = None  # type: ignore[assignment]
@@ -139,7 +128,7 @@ class RomeSupervised(RomeScore):
 
 
 class RomeComponent:
-    """One component, in [0, 1], against the reference that RoMe's score chose."""
+    """Score by one component, in [0, 1], against the reference that RoMe's score chose."""
 
     def __init__(self, features: RomeFeatures, feature: str) -> None:
         self.features, self.index = features, FEATURES.index(feature)
@@ -147,9 +136,9 @@ class RomeComponent:
 
     @property
     def signature(self) -> str:
-        """Which component, and RoMe's signature (the net chooses among several references)."""
+        """Return the name of the component and RoMe's signature, as the net chooses among several references."""
         return f"component:{FEATURES[self.index]}|{self.features.metric.signature}"
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
-        """(n,) in [0, 1]."""
+        """Return (n,) in [0, 1]."""
         return self.features.best(references, hypotheses)[0][:, self.index]

@@ -1,4 +1,4 @@
-"""Scores and error spans that were found elsewhere: files of them, or scores published with the data, count as metrics."""
+"""Files of scores or error marks, and scores that were published with a set, as metrics."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import numpy as np
 from rome.data.readers.lines import json_objects, number, table
 from rome.data.readers.mqm import MqmWeights, marks_score
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet, marks_of
-from rome.evaluation.metrics.cached_scores import candidates
-from rome.evaluation.metrics.functions import References, Scores
+from rome.evaluation.metrics.functions import References, Scores, candidates
 from rome.exceptions import InputError
 from rome.storage.files import read_lines
 from rome.text_table import shorten
@@ -23,7 +22,7 @@ TEXTS = ("reference", "hypothesis")
 
 
 class PublishedScores:
-    """The scores of one metric that came with a rated set."""
+    """Score by the scores of one metric that were published with a rated set."""
 
     def __init__(self, name: str) -> None:
         self.key = name
@@ -31,7 +30,7 @@ class PublishedScores:
         self.signature = f"published:{name}"
 
     def score_set(self, rated: RatedSet) -> Scores:
-        """(n,) as published. Raises InputError naming the segment that has none."""
+        """Return (n,) the published scores. Raises InputError naming a segment without one."""
         for segment in rated.segments:
             if self.key not in segment.published:
                 raise InputError(f"{segment.place}: no published score of {self.key}: leave this metric out for {rated.name}")
@@ -39,12 +38,11 @@ class PublishedScores:
 
 
 class ScoreFile:
-    """A file of scores, higher is better, in one of three shapes.
+    """Score by a file of scores, higher is better, in one of three layouts.
 
-    One number a line: the segments of one rated set in its order (their numbers must be equal).
-    TSV with a header and the column ``score``: with ``item`` (and ``system``, ``language_pair`` where the set has them), every segment is
-    looked up; with ``reference`` and ``hypothesis``, every pair of texts is. A further ``hypothesis`` beside ``item`` must be the
-    segment's own text, so that a wrong pairing cannot pass.
+    One number per line: the segments of one rated set in its order.
+    TSV with a header and the column ``score``: with ``item`` (and ``system``, ``language_pair`` if the set has them), every segment is
+    looked up; with ``reference`` and ``hypothesis``, every pair of texts is. A ``hypothesis`` beside ``item`` must be the text of the segment.
 
     Raises InputError that names file, line and remedy.
     """
@@ -53,7 +51,7 @@ class ScoreFile:
         self.name, self.path = name, path
         self.lines = read_lines(path)
         if not self.lines:
-            raise InputError(f"{path} is empty: give one score a line, or a TSV file with a header")
+            raise InputError(f"{path} is empty: give one score per line, or a TSV file with a header")
         self.header = self.lines[0].split("\t")
         if _is_number(self.lines[0]):
             self.header = []
@@ -64,12 +62,12 @@ class ScoreFile:
 
     @property
     def signature(self) -> str:
-        """The file's name and content."""
+        """Return the name of the file and a digest of its content."""
         content = "\n".join(self.lines).encode("utf-8")
         return f"file:{Path(self.path).name}|content:{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
-        """(n,) looked up by text, the best reference of several. Raises InputError for a pair that the file does not hold."""
+        """Return (n,) scores of pairs of texts, for the best reference of several. Raises InputError for a pair without a score."""
         if not set(TEXTS) <= set(self.header):
             raise InputError(
                 f"{self.path} has no texts: give the columns `reference`, `hypothesis` and `score` to score any pair"
@@ -82,7 +80,7 @@ class ScoreFile:
         return np.maximum.reduceat(np.array([known[pair][0] for pair in pairs]), starts) if pairs else np.zeros(0)
 
     def score_set(self, rated: RatedSet) -> Scores:
-        """(n,) for the segments of a set."""
+        """Return (n,) scores of the segments of a set."""
         if not self.header:
             return self._by_order(rated)
         if "item" not in self.header:
@@ -95,7 +93,7 @@ class ScoreFile:
         if len(self.lines) != len(rated.segments):
             raise InputError(
                 f"{self.path} has {len(self.lines)} scores and {rated.name} has {len(rated.segments)} segments: "
-                "give one score a segment, in the order of the set, or a TSV file with `item` and `score`"
+                "give one score per segment, in the order of the set, or a TSV file with `item` and `score`"
             )
         return np.array([number(line, f"{self.path}:{at}", "the score") for at, line in enumerate(self.lines, start=1)])
 
@@ -107,12 +105,12 @@ class ScoreFile:
         if "hypothesis" in self.header and hypothesis != segment.hypothesis:
             raise InputError(
                 f"{place}: the hypothesis is {shorten(hypothesis, 50)!r} and that of {segment.place} is "
-                f"{shorten(segment.hypothesis, 50)!r}: pair the scores with the outputs that they were made for"
+                f"{shorten(segment.hypothesis, 50)!r}: pair the scores with their outputs"
             )
         return score
 
     def _table(self, columns: Sequence[str]) -> dict[tuple[str, ...], tuple[float, str, str]]:
-        """Key of each line -> score, hypothesis, place; a key that comes twice is refused."""
+        """Return key of each line -> score, hypothesis, place; refuse a key with two scores."""
         known: dict[tuple[str, ...], tuple[float, str, str]] = {}
         for place, cell in table(self.path, ("score", *columns), lines=self.lines):
             key = tuple(cell[name] for name in columns)
@@ -134,9 +132,10 @@ WEIGHTS = MqmWeights(critical=5.0, minor_punctuation=1.0, most=25.0)
 
 
 class MarkFile:
-    """JSON lines with ``item`` (and ``system``, ``language_pair`` where the set has them), ``errors`` (a list of
-    ``{start, end, severity, category}`` by characters of the hypothesis) and optionally ``hypothesis``, which must then be the segment's
-    own text, and ``score``. Without scores, minus the severity-weighted count counts (minor 1, major 5, at most 25).
+    """Mark and score by JSON lines with ``item`` (and ``system``, ``language_pair`` if the set has them) and ``errors``.
+
+    ``errors`` is a list of ``{start, end, severity, category}`` by characters of the hypothesis. Optional: ``hypothesis``, which must be the
+    text of the segment, and ``score``. Without it the score is minus the severity-weighted count (minor 1, major 5, at most 25).
 
     Raises InputError that names file, line and remedy.
     """
@@ -147,37 +146,35 @@ class MarkFile:
 
     @property
     def signature(self) -> str:
-        """The file's name and content."""
+        """Return the name of the file and a digest of its content."""
         return f"marks:{self.name}|content:{hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:16]}"
 
     def marks_of(self, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]]:
-        """The marks of each segment. Raises InputError for a segment without a line, another text, or a mark outside of it."""
+        """Return the marks of each segment. Raises InputError for a segment without a line, another text, or a mark outside of it."""
         return [self._marks(segment) for segment in segments]
 
     def score_set(self, rated: RatedSet) -> Scores:
-        """(n,) the scores of the file, or minus the weighted counts."""
-        found = []
+        """Return (n,) the scores of the file, or minus the weighted counts."""
+        scores = []
         for segment in rated.segments:
             place, row = self._row(segment)
             value = row.get("score", marks_score({self.name: self._marks(segment)}, WEIGHTS))
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise InputError(f"{place}: the score is {value!r}: give a number")
-            found.append(float(value))
-        return np.array(found, dtype=np.float64)
+                raise InputError(f"{place}: the score must be a number, got {value!r}")
+            scores.append(float(value))
+        return np.array(scores, dtype=np.float64)
 
     def _row(self, segment: RatedSegment) -> tuple[str, Mapping[str, Any]]:
         key = (segment.language_pair, segment.item, segment.system)
-        found = self.rows.get(key) or self.rows.get(("", *key[1:]))
-        if found is None:
+        line = self.rows.get(key) or self.rows.get(("", *key[1:]))
+        if line is None:
             raise InputError(
                 f"{self.path} has no line for {' '.join(key).strip()} ({segment.place}): mark every segment, [] for none"
             )
-        place, row = found
+        place, row = line
         if row.get("hypothesis", segment.hypothesis) != segment.hypothesis:
-            raise InputError(
-                f"{place}: the hypothesis is not that of {segment.place}: pair the marks with the outputs they were made for"
-            )
-        return found
+            raise InputError(f"{place}: the hypothesis is not that of {segment.place}: pair the marks with their outputs")
+        return line
 
     def _marks(self, segment: RatedSegment) -> tuple[ErrorMark, ...]:
         place, row = self._row(segment)

@@ -1,8 +1,8 @@
-"""Is it real? Bootstrap intervals of agreements, means and differences, and two tests of the difference between two metrics.
+"""Uncertainty: bootstrap intervals of agreements and differences, and two tests of the difference between two metrics.
 
-Intervals resample inputs, all outputs of an input together, since ratings of outputs for one input are not independent. The permutation test and the
-paired bootstrap are for any statistic and average; Williams' test is for two correlations with the same ratings. A system's score is the mean
-over its segments, within one language pair.
+Intervals resample inputs, all outputs of an input together, since ratings of outputs for one input are not independent. The permutation test
+and the bootstrap are for any statistic and average; Williams' test is for two correlations with the same ratings. The score of a system is the
+mean over its segments, within one language pair.
 """
 
 from __future__ import annotations
@@ -17,45 +17,41 @@ from scipy import stats
 
 from rome.evaluation.statistics.agreement import (
     CALIBRATED,
-    MAX_PAIRS,
-    Average,
-    Groups,
-    group_by,
-    group_values,
-    group_weights,
-    numbered,
-    pairs_within,
-    rows_of,
-    sweep,
-    weighted_mean,
-)
-from rome.evaluation.statistics.correlation import (
+    NEAR,
     ROOM,
     ROWS,
     SMALL,
-    STATISTICS,
+    Average,
+    Groups,
     Keys,
     Matrix,
     Vector,
     check_choice,
     check_keys,
     check_pair,
-    check_scores,
+    group_by,
+    group_values,
+    group_weights,
+    numbered,
     pair_counts,
+    pairs_within,
+    quotient,
     relations,
+    rows_of,
+    sweep,
     threshold_of,
+    weighted_mean,
 )
 from rome.exceptions import InputError
+from rome.results.resampling import bootstrap_means
 
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 PERMUTED_PAIRS = 20_000
-"""Most pairs on which the permutation test calibrates ties, twice a sample."""
-NEAR = 1e-12
-"""Differences closer than this are equal: rounding."""
+"""Most pairs on which the permutation test calibrates ties, twice per permutation."""
 
 
 class Estimate(NamedTuple):
-    """The value of the data itself, and the ends of its percentile interval; nan where it is undefined."""
+    """Hold the value of the data itself, and the ends of its percentile interval; nan if it is undefined."""
 
     value: float
     low: float
@@ -63,14 +59,14 @@ class Estimate(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference of two metrics or systems.
+    """Hold the difference of two metrics or systems.
 
     Attributes
     ----------
     estimate
         First minus second.
     ahead
-        Share of resamples in which the first is ahead, a tie counting half; 1 minus that is a p-value (Koehn 2004). nan where no resample is
+        Share of resamples in which the first is ahead, a tie counting half; 1 minus that is a p-value (Koehn 2004). nan if no resample is
         defined.
     """
 
@@ -95,22 +91,22 @@ class Resamples:
 
     def means(self, values: Vector, keys: Sequence[Hashable]) -> dict[Any, Vector]:
         """Return for each key, in order of appearance, (1 + samples,) means of its values; nan values are left out, no value gives nan."""
-        codes, count = numbered(keys)
-        found = {}
-        for key, code in zip(dict.fromkeys(keys), range(count), strict=True):
+        codes, _ = numbered(keys)
+        means = {}
+        for code, key in enumerate(dict.fromkeys(keys)):
             rows = (codes == code) & ~np.isnan(values)
-            found[key] = self.ratio(values[rows], self.clusters[rows])
-        return found
+            means[key] = self.ratio(values[rows], self.clusters[rows])
+        return means
 
     def ratio(self, values: Vector, clusters: NDArray[np.int64]) -> Vector:
         """Return (1 + samples,) means of the values of these clusters."""
         inputs = self.weights.shape[1]
         sums, sizes = (self.weights @ np.bincount(clusters, side, minlength=inputs) for side in (values, None))
-        return np.divide(sums, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+        return quotient(sums, sizes)
 
 
 def draw(size: int, items: Keys, language_pairs: Keys, samples: int, seed: int) -> Resamples:
-    """Draw inputs with replacement, as many as there are, each language pair for itself; the same keys and seed give the same draws.
+    """Draw inputs with replacement, as many as there are, within each language pair; the same keys and seed give the same draws.
 
     Raises InputError for samples below 1 and for keys that do not fit.
 
@@ -120,7 +116,7 @@ def draw(size: int, items: Keys, language_pairs: Keys, samples: int, seed: int) 
         None makes each segment an input of its own.
     """
     if samples < 1:
-        raise InputError(f"samples={samples} gives no interval: take 1 or more, 1000 is usual")
+        raise InputError(f"samples must be 1 or more, got {samples}: 1000 is usual")
     pairs = check_keys(language_pairs, "language_pairs", size)
     of_items = range(size) if items is None else check_keys(items, "items", size)
     clusters, count = numbered(zip(pairs, of_items, strict=True))
@@ -149,11 +145,16 @@ def estimate(values: Vector, level: float = 0.95) -> Estimate:
     return Estimate(float(values[0]), float(low), float(high))
 
 
-def _difference(gaps: Vector, level: float) -> Difference:
-    """Return the estimate of (1 + samples,) differences and the share of resamples above 0."""
+def difference(gaps: Vector, level: float = 0.95) -> Difference:
+    """Return the estimate of (1 + samples,) differences and the share of resamples above 0; gaps closer to 0 than 1e-12 are ties."""
     gaps = np.where(np.abs(gaps) < NEAR, 0.0, gaps)
     drawn = gaps[1:][~np.isnan(gaps[1:])]
     return Difference(estimate(gaps, level), float(((np.sign(drawn) + 1) / 2).mean()) if drawn.size else float("nan"))
+
+
+def resampled_mean(values: Vector, samples: int, seed: int) -> Vector:
+    """Return (1 + samples,) the mean of (n,) independent values, on the data and in resamples."""
+    return np.append(values.mean(), bootstrap_means(values[:, None], samples, seed)[:, 0])
 
 
 # agreement
@@ -162,7 +163,7 @@ def _difference(gaps: Vector, level: float) -> Difference:
 def resampled_values(
     statistic: str, people: Vector, metric: Vector, resamples: Resamples, epsilon: float | None = None
 ) -> Vector:
-    """Return (1 + samples,) the statistic over all given segments in each resample, nan where it is undefined.
+    """Return (1 + samples,) the statistic over all given segments in each resample, nan if it is undefined.
 
     Parameters
     ----------
@@ -171,16 +172,18 @@ def resampled_values(
     epsilon
         Makes it pairwise accuracy at that epsilon.
     """
-    if people.size > SMALL and (threshold_of(statistic) or epsilon):
-        return _by_all_pairs(people, metric, resamples.weights[:, resamples.clusters], threshold_of(statistic), epsilon or 0.0)
+    counted = statistic.startswith(("kendall_wmt", "pairwise_accuracy"))
+    if people.size > SMALL and counted:
+        return _by_all_pairs(statistic, people, metric, resamples.weights[:, resamples.clusters], epsilon or 0.0)
     rows = rows_of(statistic, epsilon)
     counts = resamples.weights.astype(np.int64)
     drawn = (np.repeat(np.arange(people.size), weights[resamples.clusters]) for weights in counts)
     return np.array([rows(people[None, which], metric[None, which])[0] for which in drawn])
 
 
-def _by_all_pairs(people: Vector, metric: Vector, weights: Matrix, threshold: float, epsilon: float) -> Vector:
-    """Return (1 + samples,) WMT's tau at a threshold, or the accuracy at an epsilon; every pair is looked at once, for all resamples."""
+def _by_all_pairs(statistic: str, people: Vector, metric: Vector, weights: Matrix, epsilon: float) -> Vector:
+    """Return (1 + samples,) WMT's tau, or the accuracy at an epsilon; every pair is compared once, for all resamples."""
+    threshold = threshold_of(statistic)
     judged, right, same = np.zeros((3, len(weights)))
     step = max(1, ROOM // people.size)
     for n in range(0, people.size, step):
@@ -189,8 +192,8 @@ def _by_all_pairs(people: Vector, metric: Vector, weights: Matrix, threshold: fl
         for total, kind in ((judged, ours != 0), (right, ours * theirs > 0), (same, ours == theirs)):
             total += (weights[:, n : n + step] @ kind * weights).sum(axis=1)
     size = weights.sum(axis=1)
-    above, below = (same - size, size * (size - 1)) if epsilon else (2 * right - judged, judged)
-    return np.divide(above, below, out=np.full(len(weights), np.nan), where=below > 0)
+    above, below = (2 * right - judged, judged) if statistic.startswith("kendall_wmt") else (same - size, size * (size - 1))
+    return quotient(above, below)
 
 
 def _resampled(statistic: str, average: str, people: Vector, metric: Vector, groups: Groups, resamples: Resamples) -> Vector:
@@ -208,7 +211,7 @@ def _resampled(statistic: str, average: str, people: Vector, metric: Vector, gro
             parts.append(resampled_values(statistic, people[rows], metric[rows], part, epsilon))
         table = np.array(parts).reshape(len(parts), len(resamples.weights))
         above, below = np.nansum(table, axis=0), (~np.isnan(table)).sum(axis=0).astype(np.float64)
-    return np.divide(above, below, out=np.full(len(resamples.weights), np.nan), where=below > 0)
+    return quotient(above, below)
 
 
 def bootstrap(
@@ -233,7 +236,7 @@ def bootstrap(
     """
     pairs = [check_pair(people, metric) for metric in metrics]
     size = pairs[0][0].size
-    groups = _groups(statistic, average, size, items, systems, language_pairs)
+    groups = group_by(statistic, average, size, items, systems, language_pairs)
     resamples = draw(size, items, language_pairs, samples, seed)
     return [_resampled(statistic, average, ratings, scores, groups, resamples) for ratings, scores in pairs]
 
@@ -248,7 +251,7 @@ def bootstrap_difference(
 ) -> Difference:
     """Return the difference of two metrics' agreement, both measured on the same resamples; arguments as in `bootstrap`."""
     first, second = bootstrap(people, metric_a, metric_b, **chosen)
-    return _difference(first - second, level)
+    return difference(first - second, level)
 
 
 def williams_test(r12: float, r13: float, r23: float, n: int) -> float:
@@ -291,11 +294,11 @@ def permutation_test(
     samples: int = 1000,
     seed: int = 0,
 ) -> float:
-    """Return the two-sided p of the difference of two metrics if their names were swapped at random (PERM-BOTH); nan where it is undefined.
+    """Return the two-sided p of the difference of two metrics if their names were swapped at random (PERM-BOTH); nan if it is undefined.
 
-    Both metrics' scores are standardised over all segments; in each permutation every segment's two scores change places with probability
-    1/2. Ties of a calibrated accuracy are calibrated anew each time, on at most PERMUTED_PAIRS pairs. The data itself counts as one permutation
-    (Phipson and Smyth 2010), so p is never 0; mt-metrics-eval leaves that one out and may stop early.
+    Both metrics' scores are standardised over all segments; each permutation exchanges the two scores of every segment with probability 1/2.
+    Ties of a calibrated accuracy are calibrated anew each time, on at most PERMUTED_PAIRS pairs. All swaps of few segments are counted, otherwise
+    a sample, with the data itself as one more (Phipson and Smyth 2010), so p is never 0; mt-metrics-eval leaves that one out and may stop early.
 
     Raises InputError as `agreement`, and for samples below 1.
     Source: Deutsch, Dror and Roth, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods", TACL 2021,
@@ -303,25 +306,19 @@ def permutation_test(
     """
     (ratings, first), (_, second) = check_pair(people, metric_a), check_pair(people, metric_b)
     if samples < 1:
-        raise InputError(f"samples={samples} gives no test: take 1 or more, 1000 is usual")
-    groups = _groups(statistic, average, ratings.size, items, systems, language_pairs)
-    value = _value(statistic, average, ratings, groups, PERMUTED_PAIRS)
-    first, second = _standardised(first), _standardised(second)
-    observed = value(first) - value(second)
-    if np.isnan(observed):
+        raise InputError(f"samples must be 1 or more, got {samples}: 1000 is usual")
+    groups = group_by(statistic, average, ratings.size, items, systems, language_pairs)
+    value = _value(statistic, average, ratings, groups)
+
+    def gap(one: Vector, other: Vector) -> float:
+        return abs(value(one) - value(other))
+
+    sides = _standardised(first), _standardised(second)
+    if np.isnan(gap(*sides)):
         return float("nan")
-    generator = np.random.default_rng(seed)
-    farther = 1
-    for _ in range(samples):
-        swapped = generator.random(ratings.size) < 0.5
-        gap = value(np.where(swapped, second, first)) - value(np.where(swapped, first, second))
-        farther += abs(gap) >= abs(observed) - NEAR
-    return farther / (samples + 1)
-
-
-def _groups(statistic: str, average: str, size: int, items: Keys, systems: Keys, language_pairs: Keys) -> Groups:
-    check_choice(statistic, "statistic", (*STATISTICS, CALIBRATED))
-    return group_by(average, size, items, systems, language_pairs)
+    chance = {"n_resamples": samples, "batch": 10, "random_state": np.random.default_rng(seed)}
+    test = stats.permutation_test(sides, gap, permutation_type="samples", vectorized=False, alternative="greater", **chance)
+    return float(test.pvalue)
 
 
 def _standardised(scores: Vector) -> Vector:
@@ -331,12 +328,10 @@ def _standardised(scores: Vector) -> Vector:
     return np.asarray(stats.zscore(scores), dtype=np.float64)
 
 
-def _value(
-    statistic: str, average: str, people: Vector, groups: Groups, max_pairs: int = MAX_PAIRS
-) -> Callable[[Vector], float]:
-    """Return the agreement as a function of the scores alone, with everything prepared that does not depend on them."""
+def _value(statistic: str, average: str, people: Vector, groups: Groups) -> Callable[[Vector], float]:
+    """Return the agreement as a function of the scores alone."""
     if statistic == CALIBRATED:
-        pairs = pairs_within(groups, max_pairs)
+        pairs = pairs_within(groups, PERMUTED_PAIRS)
         return lambda scores: sweep(people, scores, pairs)[1]
     weights = group_weights(statistic, average, people, groups)
     return lambda scores: weighted_mean(group_values(statistic, people, scores, groups), weights)
@@ -357,16 +352,16 @@ def system_agreement(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
-    """Return how far a metric ranks systems as people do, from (n,) segment ratings and scores; resampled are inputs, the systems held fixed.
+    """Return the agreement of a metric with people on systems, from (n,) segment ratings and scores, with an interval over inputs.
 
     Raises InputError for another statistic, missing systems, nan or infinity, and keys that do not fit.
 
     Parameters
     ----------
     statistic
-        "pearson", "spearman" or "kendall_b" of the systems' means, averaged over the language pairs where it is defined; or
+        "pearson", "spearman" or "kendall_b" of the systems' means, averaged over the language pairs in which it is defined; or
         "pairwise_accuracy", the share of pairs of systems of one language pair (all language pairs in one ratio) whose difference has the same
-        sign for both (Kocmi et al. 2021, section 4); equal means have sign 0. nan where fewer than two systems can be compared. A system that a
+        sign for both (Kocmi et al. 2021, section 4); equal means have sign 0. nan if fewer than two systems can be compared. A system that a
         resample leaves without any segment keeps no mean, and the resample is left out of the interval.
     """
     ratings, scores = check_pair(people, metric)
@@ -381,40 +376,18 @@ def system_agreement(
     for pair in range(pairs):
         judged, scored = (side[complete][:, of_pair == pair] for side in (ours, theirs))
         if statistic == "pairwise_accuracy":
-            found = pair_counts(judged, scored)
-            value, weight = found.concordant + found.tied_both, found.pairs
+            counts = pair_counts(judged, scored)
+            value, weight = counts.concordant + counts.tied_both, counts.pairs
         else:
             value = ROWS[statistic](judged, scored)
             weight = (~np.isnan(value)).astype(np.float64)
         above[complete] += np.nan_to_num(value)
         below[complete] += weight
-    return estimate(np.divide(above, below, out=np.full(len(ours), np.nan), where=below > 0), level)
+    return estimate(quotient(above, below), level)
 
 
 def _system_means(values: Vector, keys: Sequence[Hashable], resamples: Resamples) -> Matrix:
-    """Return (1 + samples, systems) each system's mean as a share of the largest score; nan where it has no segment."""
+    """Return (1 + samples, systems) each system's mean as a share of the largest score; nan without a segment."""
     values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(np.float64).tiny)
     means = np.stack(list(resamples.means(values, keys).values()), axis=1)
     return np.asarray(means.round(12))  # equal means that were summed in another order stay equal
-
-
-def paired_bootstrap(
-    scores_a: ArrayLike, scores_b: ArrayLike, *, items: Keys = None, samples: int = 1000, seed: int = 0, level: float = 0.95
-) -> Difference:
-    """Return the difference of two systems' means under one metric, both (n,) on the same segments in the same order.
-
-    Raises InputError for no segment, nan or infinity, lengths or keys that do not fit. Source: Koehn 2004, "Statistical Significance Tests for
-    Machine Translation Evaluation", section 4.
-
-    Parameters
-    ----------
-    items
-        Segments of one key are drawn together (None: each for itself). Two means closer than 1e-12 are a tie.
-    """
-    first, second = check_scores(scores_a, "scores_a"), check_scores(scores_b, "scores_b")
-    if first.size != second.size or not first.size:
-        raise InputError(
-            f"the systems have {first.size} and {second.size} scores: give the same segments of both, at least one"
-        )
-    resamples = draw(first.size, items, None, samples, seed)
-    return _difference(resamples.ratio(first - second, resamples.clusters), level)

@@ -1,4 +1,4 @@
-"""Everything that is said of one rated set: leaderboards with intervals and tests, systems, error spans, and all sets at a glance."""
+"""Leaderboards of metrics on rated sets: agreement with intervals and tests, systems, error spans, and an overview of all sets."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.findings import Findings, Row, interval_table
-from rome.evaluation.leaderboard.evaluate import EvaluationSettings, RatedScores, evaluate
+from rome.evaluation.findings import Findings, Row, interval_table, table_rows
 from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
-from rome.evaluation.statistics.agreement import agreement
-from rome.evaluation.statistics.correlation import STATISTICS, check_choice, check_scores
+from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
+from rome.evaluation.statistics.agreement import STATISTICS, check_scores
 from rome.evaluation.statistics.resampling import (
+    Estimate,
     bootstrap_difference,
-    paired_bootstrap,
+    difference,
+    estimate,
     permutation_test,
+    resampled_mean,
     system_agreement,
     williams_test,
 )
-from rome.evaluation.statistics.spans import SpanScores, corpus_spans
+from rome.evaluation.statistics.spans import corpus_spans
 from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
 FEWEST = 3
-"""Systems below which a ranking says nothing."""
+"""Fewest systems that are ranked."""
 OF_SYSTEMS = ("pairwise_accuracy", "pearson", "kendall_b")
 
 
 def systems(judged: RatedScores) -> Table | None:
-    """System-level agreement of every metric with intervals over inputs; None with fewer than three systems or without names."""
+    """Tabulate the agreement of every metric on systems; return None with fewer than three systems or without names."""
     keys = judged.keys
     names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
     if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
@@ -59,8 +61,10 @@ def systems(judged: RatedScores) -> Table | None:
 
 
 def ranking(judged: RatedScores) -> Table | None:
-    """The systems in the order of their mean rating, under people and under the first metric, each with an interval and a paired
-    bootstrap against the next one; None where `systems` gives none, or when there are several language pairs (see their own sets)."""
+    """Rank the systems by people and by the first metric, each with an interval and a paired bootstrap against the next one.
+
+    Return None with fewer than two systems, without names, or for several language pairs.
+    """
     segments = judged.rated.segments
     names = list(dict.fromkeys(segment.system for segment in segments))
     if len(names) < 2 or not all(names) or len({segment.language_pair for segment in segments}) > 1:
@@ -86,36 +90,33 @@ def ranking(judged: RatedScores) -> Table | None:
     )
 
 
-def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> tuple[float, float, float]:
-    """The mean of a system's outputs with its bootstrap interval."""
-    own, settings, items = scores[rows], judged.settings, [judged.keys["items"][n] for n in rows]
-    return paired_bootstrap(
-        own, 0 * own, items=items, samples=settings.samples, seed=settings.seed, level=settings.level
-    ).estimate
+def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> Estimate:
+    """Return the mean of a system's outputs with its bootstrap interval."""
+    settings = judged.settings
+    return estimate(resampled_mean(scores[rows], settings.samples, settings.seed), settings.level)
 
 
 def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
-    """Share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
-    items = judged.keys["items"]
+    """Return the share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
+    items, settings = judged.keys["items"], judged.settings
     of_second = {items[n]: n for n in second}
     pairs = [(n, of_second[items[n]]) for n in first if items[n] in of_second]
     if not pairs:
         return None
     left, right = (list(side) for side in zip(*pairs, strict=True))
-    keys = [items[n] for n in left]
-    settings = judged.settings
-    return paired_bootstrap(scores[left], scores[right], items=keys, samples=settings.samples, seed=settings.seed).ahead
+    return difference(resampled_mean(scores[left] - scores[right], settings.samples, settings.seed)).ahead
 
 
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
-    """Precision, recall and F1 by characters of every metric that marks errors (see `marks_on`), beside trivial markers, one of them at random, and the
-    raters among themselves; None when the set has no marks or no metric marks."""
+    """Tabulate precision, recall and F1 by characters of metrics that mark errors, beside trivial markers and raters.
+
+    Return None if the set has no marks or no metric marks errors.
+    """
     segments = [segment for segment in rated.segments if segment.marks]
-    found = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
-    predictions = {name: marks for name, marks in found.items() if marks is not None}
+    marked = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
+    predictions = {name: marks for name, marks in marked.items() if marks is not None}
     if not predictions:
         return None
-    gold = [segment.marks for segment in segments]
     texts = [segment.hypothesis for segment in segments]
     first = next(iter(predictions))
     predictions[f"random, like {first}"] = [
@@ -123,24 +124,38 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     ]
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
-    rows: list[tuple[Cell, ...]] = []
-    for name, predicted in predictions.items():
-        agreed = corpus_spans(predicted, gold, [len(text) for text in texts])
-        rows.append((name, *_figures(agreed.mean), agreed.segment_f1, agreed.best.f1, agreed.segments))
-    rows += _raters(rated)
+    judged = [(segment.marks, len(segment.hypothesis)) for segment in segments]
+    rows = [
+        _spans_row(name, [(marks, *one) for marks, one in zip(given, judged, strict=True)])
+        for name, given in predictions.items()
+    ]
+    shared = [segment for segment in segments if len(segment.marks) > 1]
+    others = [
+        (marks, {other: theirs for other, theirs in segment.marks.items() if other != rater}, len(segment.hypothesis))
+        for segment in shared
+        for rater, marks in segment.marks.items()
+    ]
+    rows += [(*_spans_row("another rater", others)[:-1], len(shared))] if others else []
     return Table(
         f"{rated.name}_spans",
         f"{rated.name}: error spans",
         ("marked by", "precision", "recall", "f1", "segment_f1", "f1_best_rater", "segments"),
         tuple(rows),
         "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
-        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the rater nearest in each segment. Marks "
-        "without a place in the text (omissions) are no targets. A rater is judged against the others of the same segment.",
+        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the best rater of each segment. Marks "
+        "without a place in the text (omissions) are not targets. A rater is judged against the others of the same segment.",
     )
 
 
+def _spans_row(name: str, judged: Sequence[tuple[Any, Any, int]]) -> tuple[Cell, ...]:
+    """Return one row from predicted marks, marks of the raters, and the length of each text."""
+    agreed = corpus_spans(*zip(*judged, strict=True))
+    mean = agreed.mean
+    return (name, mean.precision, mean.recall, mean.f1, agreed.segment_f1, agreed.best.f1, agreed.segments)
+
+
 def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
-    """As many marks as given, as long and as severe, anywhere in the text."""
+    """Return as many marks, of the same lengths and severities, at random places of the text."""
     chance = random.Random(seed)
     moved = []
     for mark in marks:
@@ -150,33 +165,12 @@ def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[Error
     return tuple(moved)
 
 
-def _figures(scores: SpanScores) -> tuple[float, float, float]:
-    return scores.precision, scores.recall, scores.f1
-
-
-def _raters(rated: RatedSet) -> list[tuple[Cell, ...]]:
-    """People against people: each rater's marks as predictions for the others, over segments with several raters."""
-    shared = [segment for segment in rated.segments if len(segment.marks) > 1]
-    if not shared:
-        return []
-    predicted, gold, lengths = [], [], []
-    for segment in shared:
-        for rater, marks in segment.marks.items():
-            predicted.append(marks)
-            gold.append({other: theirs for other, theirs in segment.marks.items() if other != rater})
-            lengths.append(len(segment.hypothesis))
-    found = corpus_spans(predicted, gold, lengths)
-    return [("another rater", *_figures(found.mean), found.segment_f1, found.best.f1, len(shared))]
-
-
-PER_SYSTEM = ("spearman", "pearson", "kendall_b")
+WITHIN = ("spearman", "pearson", "kendall_b")
 
 
 def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
-    """Every figure of every metric with its interval, best first, and the main figure as bars."""
-    rows: list[Any] = []
-    for metric in judged.scores:
-        rows.append((metric, *(judged.interval(metric, one) for one in judged.figures)))
+    """Tabulate every figure of every metric with its interval, best first, and draw the main figure as bars."""
+    rows: list[Any] = [(metric, *(judged.interval(metric, one) for one in judged.figures)) for metric in judged.scores]
     rows.sort(key=lambda row: float("inf") if np.isnan(row[1][0]) else -row[1][0])
     labels = [measure.label for measure in judged.figures]
     title = f"{judged.rated.name}: agreement with people, {judged.dimension}"
@@ -196,52 +190,27 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
     )
 
 
-def language_pairs(judged: RatedScores) -> Table:
-    """The main figure's statistic and Pearson's r, pooled within each language pair."""
-    pairs = np.array(judged.keys["language_pairs"])
-    statistics = tuple(dict.fromkeys((judged.figures[0].statistic, "pearson")))
-    names = list(dict.fromkeys(judged.keys["language_pairs"]))
+def within(judged: RatedScores, key: str, note: str) -> Table:
+    """Tabulate the agreement over the outputs of each system or each language pair alone."""
+    keys = judged.keys[f"{key}s"]
     rows: list[tuple[Cell, ...]] = []
-    for metric, scores in judged.scores.items():
-        values: list[Cell] = []
-        for here in (pairs == name for name in names):
-            values += [agreement(judged.people[here], scores[here], statistic=kind).value for kind in statistics]
-        rows.append((metric, *values))
-    return Table(
-        f"{judged.label}_language_pairs",
-        f"{judged.rated.name}, {judged.dimension}: by language pair",
-        ("metric", *(f"{name} {kind}" for name in names for kind in statistics)),
-        tuple(rows),
-        "Pooled within each language pair.",
-    )
-
-
-def by_system(judged: RatedScores) -> Table:
-    """Agreement over the outputs of each system alone, as in RoMe's table 6; of each perturbation where systems are perturbations, as
-    in its table 7."""
-    systems = np.array(judged.keys["systems"])
-    rows: list[tuple[Cell, ...]] = []
-    for system in dict.fromkeys(judged.keys["systems"]):
-        here = systems == system
+    for value in dict.fromkeys(keys):
+        here = np.array([one == value for one in keys])
         for metric, scores in judged.scores.items():
-            values = (STATISTICS[name](judged.people[here], scores[here]) for name in PER_SYSTEM)
-            rows.append((system, int(here.sum()), metric, *values))
-    return Table(
-        f"{judged.label}_by_system",
-        f"{judged.rated.name}, {judged.dimension}: by system",
-        ("system", "outputs", "metric", *PER_SYSTEM),
-        tuple(rows),
-        "Over the outputs of one system: how far the metric tells its good outputs from its bad ones (RoMe, tables 6 and 7).",
-    )
+            values = (STATISTICS[name](judged.people[here], scores[here]) for name in WITHIN)
+            rows.append((value, int(here.sum()), metric, *values))
+    title = f"{judged.rated.name}, {judged.dimension}: by {key.replace('_', ' ')}"
+    name = "language_pairs" if key == "language_pair" else f"by_{key}"
+    return Table(f"{judged.label}_{name}", title, (key, "outputs", "metric", *WITHIN), tuple(rows), note)
 
 
 def overview(all_judged: Sequence[RatedScores]) -> Table:
-    """One row a set, dimension and figure (the main one, and one within inputs), one column a metric that every set has."""
+    """Tabulate one row per set, dimension and figure (the main one, and one per input), with the metrics that every set has."""
     common = [name for name in all_judged[0].scores if all(name in judged.scores for judged in all_judged)]
     rows: list[tuple[Cell, ...]] = []
     for judged in all_judged:
-        within = [measure for measure in judged.figures[1:] if measure.average == "item"][:1]
-        for measure in (judged.figures[0], *within):
+        by_item = [measure for measure in judged.figures[1:] if measure.average == "item"][:1]
+        for measure in (judged.figures[0], *by_item):
             values = (judged.agreement(name, measure).value for name in common)
             rows.append((judged.rated.name, judged.dimension, measure.label, *values))
     notes = dict.fromkeys(f"{judged.rated.name}: {note}" for judged in all_judged for note in judged.notes)
@@ -255,7 +224,7 @@ def overview(all_judged: Sequence[RatedScores]) -> Table:
 
 
 def differences(judged: RatedScores) -> Table:
-    """The first metric against each other one, by the main figure: bootstrap, permutation, Williams."""
+    """Compare the first metric with each other one by the main figure: bootstrap, permutation, Williams."""
     first, *others = judged.scores
     main, settings = judged.figures[0], judged.settings
     rows = []
@@ -277,7 +246,7 @@ def differences(judged: RatedScores) -> Table:
 
 
 def _williams(judged: RatedScores, first: str, other: str) -> float | None:
-    """The two-sided p-value for pooled Pearson; None where a correlation is undefined."""
+    """Return the two-sided p-value for pooled Pearson; None if a correlation is undefined."""
     sides = [judged.people, judged.scores[first], judged.scores[other]]
     if any(len(side) < 4 or side.std() == 0 for side in sides):
         return None
@@ -287,8 +256,10 @@ def _williams(judged: RatedScores, first: str, other: str) -> float | None:
 
 
 def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Table | Figure]:
-    """For each dimension leaderboard, bars, tests, language pairs and systems, as far as the set offers them; then error spans and
-    how alike the metrics are (RoMe, figure 5). Every table of agreement ends with the set's notes."""
+    """Return for each dimension leaderboard, tests, language pairs and systems; then error spans and correlations of the metrics.
+
+    Every table of agreement ends with the notes of the set.
+    """
     parts: list[Table | Figure] = []
     for one in judged:
         parts += [_noted(part, one.notes) for part in _agreement(one)]
@@ -311,14 +282,14 @@ def judge(
     published: bool = True,
     say: Callable[[str], None] = lambda step: None,
 ) -> Findings:
-    """Everything that is said of sets, one after the other. Raises InputError as `evaluate` does.
+    """Judge metrics on each set. Raises InputError as `evaluate` does.
 
     Parameters
     ----------
     published
-        Whether the scores that came with a set take part.
+        Whether the scores that were published with a set are judged too.
     say
-        Is told of each step before it begins.
+        Called with the name of each step before it begins.
     """
     parts: list[Table | Figure] = []
     everything: list[RatedScores] = []
@@ -334,7 +305,7 @@ def judge(
         parts.insert(0, overview(everything))
     return Findings(
         "Agreement with people",
-        "How far metrics agree with people, and how sure that is.",
+        "How far metrics agree with people, with intervals and tests.",
         tuple(parts),
         tuple(part.name for part in parts if part.name.endswith(("overview", "_leaderboard", "_spans"))),
         all_leaderboards(everything, parts),
@@ -344,50 +315,52 @@ def judge(
 
 
 def all_leaderboards(everything: Sequence[RatedScores], parts: Sequence[Table | Figure]) -> Table:
-    """The leaderboards of all sets and dimensions in one table, with a column of each; a figure that a set does not offer is missing there."""
+    """Join the leaderboards of all sets and dimensions in one table; a figure that a set does not offer is missing there."""
     named = {part.name: part for part in parts if isinstance(part, Table)}
     rows: list[dict[str, Cell]] = []
     for one in everything:
-        board = named[f"{one.label}_leaderboard"]
-        where = {"set": one.rated.name, "dimension": one.dimension}
-        rows += [where | dict(zip(board.columns, row, strict=True)) for row in board.rows]
+        where: dict[str, Cell] = {"set": one.rated.name, "dimension": one.dimension}
+        rows += [where | row for row in table_rows(named[f"{one.label}_leaderboard"])]
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-    return Table("leaderboards", "Agreement with people", columns, cells)
+    return Table(
+        "leaderboards", "Agreement with people", columns, tuple(tuple(row.get(name) for name in columns) for row in rows)
+    )
 
 
 def _agreement(one: RatedScores) -> list[Table | Figure]:
-    """Agreement of the metrics with one dimension."""
+    """Return the agreement of the metrics with one dimension."""
     parts: list[Table | Figure] = [*leaderboard(one)]
     parts += [differences(one)] if len(one.scores) > 1 else []
-    parts += [language_pairs(one)] if len(set(one.keys["language_pairs"])) > 1 else []
+    if len(set(one.keys["language_pairs"])) > 1:
+        parts.append(within(one, "language_pair", "Pooled within each language pair."))
     parts += [table for table in (systems(one), ranking(one)) if table is not None]
-    parts += [by_system(one)] if len(set(one.keys["systems"])) > 1 else []
+    if len(set(one.keys["systems"])) > 1:
+        parts.append(
+            within(one, "system", "Over the outputs of one system: good outputs against bad ones (RoMe, tables 6 and 7).")
+        )
     return parts
 
 
 def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
-    """The part with the notes after its own one."""
+    """Return the part with more notes after its own."""
     return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
 
 
 def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = "spearman") -> Heatmap:
-    """The matrix of ``statistic`` between every two of the given scores; symmetric, 1 on the diagonal.
+    """Return the symmetric matrix of a statistic between every two of the given scores (RoMe, figure 5).
 
     Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
 
     Parameters
     ----------
     scores
-        Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan where one side is constant, on
+        Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan if one side is constant, on
         the diagonal too.
     """
-    check_choice(statistic, "statistic", ("spearman", "pearson", "kendall_b"))
     columns = {name: check_scores(given, name) for name, given in scores.items()}
     sizes = {name: len(values) for name, values in columns.items()}
     if len(columns) < 2 or len(set(sizes.values())) != 1:
-        listed = ", ".join(f"{name} ({size})" for name, size in sizes.items()) or "none"
-        raise InputError(f"the scores given are {listed}: give two or more, each for the same outputs")
+        raise InputError(f"scores must be two or more of one length, got {sizes}")
     names, measure = tuple(columns), STATISTICS[statistic]
     values = np.full((len(names), len(names)), np.nan)
     for row, name in enumerate(names):

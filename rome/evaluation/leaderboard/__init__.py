@@ -1,1 +1,0 @@
-"""Leaderboards of metrics on rated sets: agreement with people, tests between metrics, systems, error spans."""
