@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-3
 """Processors round differently; a number that is off by more than this is wrong."""
-TOLERANCES = {"precision:bf16": 0.02, "precision:int8": 0.15}
-"""Of numbers in another precision to those in float32, by what the signature says; known pairs were off by up to 0.006 and, one `grammar` of
-`small`, 0.11. Answers of their own would hardly be nearer in bf16: AVX512-BF16 and float32 products of rounded numbers, two exact ways to the
-same, are as far apart as either is from float32, since each sum is rounded again."""
+TOLERANCES = {"precision:bf16": 0.02}
+"""Of numbers in another precision to those in float32, by what the signature says; known pairs were off by up to 0.006. Answers of their own
+would hardly be nearer in bf16: AVX512-BF16 and float32 products of rounded numbers are as far apart as either is from float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class SelfCheck:
 def selfcheck(metric: RoMe | None = None, *, models: str | os.PathLike[str] = DEFAULT_SET) -> SelfCheck:
     """Score the known pairs and hash the model files of a set; compare both with what was recorded at release.
 
-    What was recorded is float32 on a processor. A metric in bf16 or int8 answers nearly the same: its numbers have a wider tolerance of
+    What was recorded is float32 on a processor. A metric in bf16 answers nearly the same: its numbers have a wider tolerance of
     their own.
 
     Raises ModelMissingError when one of the records is not in the set, StoreError when it is damaged.

@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
-from .acceptability import AcceptabilityClassifier, load_acceptability
+from .acceptability import load_acceptability, probabilities_of
 from .config import BATCH_SIZE, EMBEDDED, ModelConfig
-from .encoder import SentenceStates, load_encoder
+from .encoder import SentenceStates, in_precision, load_encoder, torch_threads
 from .model_set import layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
-from .trunk import torch_threads
 
 CHUNK_CHARACTERS = 8_000
 """Texts that are worked on together have about so many at most, or what fills a batch."""
@@ -42,7 +40,7 @@ class Analyser:
     batch_size
         Word pieces that the set's own models compute at once; the numbers do not depend on it.
     precision
-        ``float32``, or ``bf16`` or ``int8`` for the products of trunk and acceptability.
+        ``float32``, or ``bf16`` for the products of trunk and acceptability.
     """
 
     def __init__(
@@ -56,10 +54,10 @@ class Analyser:
     ) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self.characters = max(CHUNK_CHARACTERS, 4 * batch_size)
-        self.threads = threads if threads is not None else torch.get_num_threads()
+        self.threads = threads
         folder, download = config.folder, config.download
         self.embedded = load_encoder(folder / "encoder", device, batch_size, precision)
-        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar").to(device), batch_size, precision)
+        self.acceptability = load_acceptability(folder / "grammar").to(device)
         self.below = layers_below(folder)
         self.parser = (
             embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))
@@ -120,8 +118,9 @@ class Analyser:
 
     def _probabilities(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        rows = [row for each in states for row in each.after(self.acceptability.model.input_layer)]
-        sentences, piece_rows = self.acceptability.probabilities(rows)
+        rows = [row for each in states for row in each.after(self.acceptability.input_layer)]
+        with in_precision(self.embedded.precision, str(self.embedded.device)):
+            sentences, piece_rows = probabilities_of(self.acceptability, rows, self.embedded.batch_size)
         sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
         acceptable, piece_probabilities, at = [], [], 0
         for each in states:

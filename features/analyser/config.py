@@ -14,8 +14,8 @@ EMBEDDED = "embedded"
 SETS = ("base", "small")
 """The model sets that the package carries."""
 DEFAULT_SET = "base"
-BATCH_SIZE = 1024
-"""Word pieces, or words, that pass through layers at once; few, so that what passes between two layers stays in the processor's cache."""
+BATCH_SIZE = 512
+"""Word pieces, or words, that pass through layers at once; few, so that batches have little padding and stay in the processor's cache."""
 
 
 def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:

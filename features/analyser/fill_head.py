@@ -20,8 +20,7 @@ from rome.exceptions import InputError
 
 from .config import set_folder
 from .encoder import load_tokenizer, load_trunk
-from .pieces import batches_of
-from .trunk import Trunk
+from .pieces import batches_of, padded
 from .weights import load_weights
 
 FILL_FILE = "fill.safetensors"
@@ -79,14 +78,8 @@ class FillHead(nn.Module):
     ) -> None:
         super().__init__()
         self.input_layer = input_layer
-        self.sizes = {
-            "layers": layers,
-            "input_layer": input_layer,
-            "hidden": hidden,
-            "heads": heads,
-            "inner": inner,
-            "vocabulary": vocabulary,
-        }
+        sizes = {"hidden": hidden, "heads": heads, "inner": inner, "vocabulary": vocabulary}
+        self.sizes = {"layers": layers, "input_layer": input_layer, **sizes}
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(hidden, heads, inner, 0.0, "gelu", layer_norm_eps=1e-12, batch_first=True)
             for _ in range(layers)
@@ -132,7 +125,7 @@ class FillHead(nn.Module):
         return out
 
 
-def first_layers(trunk: Trunk, count: int) -> Trunk:
+def first_layers(trunk: Any, count: int) -> Any:
     """The trunk cut after its first ``count`` layers, in place, so that its last states are those of that layer."""
     trunk.encoder.layer = trunk.encoder.layer[:count]
     trunk.config.num_hidden_layers = len(trunk.encoder.layer)
@@ -152,7 +145,7 @@ class Filling:
 
     def __init__(
         self,
-        trunk: Trunk,
+        trunk: Any,
         tokenizer: Any,
         head: FillHead,
         casing: Mapping[str, str],
@@ -221,8 +214,7 @@ class Filling:
         found = [torch.zeros(0, self.head.sizes["vocabulary"])] * len(rows)
         embeddings = self.trunk.embeddings.word_embeddings.weight
         for chosen in batches_of([len(row) for row in rows], BATCH_PIECES):
-            ids = nn.utils.rnn.pad_sequence([torch.tensor(rows[n]) for n in chosen], batch_first=True, padding_value=0)
-            mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in chosen])[:, None]
+            ids, mask = padded([torch.tensor(rows[n]) for n in chosen])
             places = mask & (ids == self.tokenizer.mask_token_id)
             states = self.trunk(ids, attention_mask=mask.long()).last_hidden_state
             logits = self.head(states, mask, places, embeddings)
@@ -259,12 +251,8 @@ def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> F
         The folder of the trunk that it was trained on.
     """
     tensors, about = load_weights(Path(folder or set_folder("small") / "fill") / FILL_FILE)
-    sizes: dict[str, int] = dict(about["sizes"])  # type: ignore[call-overload]
-    head = FillHead(**sizes)
+    head = FillHead(**about["sizes"])
     head.load_state_dict(tensors)
-    casing: dict[str, str] = dict(about["casing"])  # type: ignore[call-overload]
-    sometimes = frozenset(str(about["sometimes"]).split())
-    trunk = first_layers(load_trunk(encoder or set_folder("small") / "encoder"), head.input_layer)
-    return Filling(
-        trunk, load_tokenizer(encoder or set_folder("small") / "encoder"), head.requires_grad_(False), casing, sometimes
-    )
+    encoder = encoder or set_folder("small") / "encoder"
+    trunk, tokenizer = first_layers(load_trunk(encoder), head.input_layer), load_tokenizer(encoder)
+    return Filling(trunk, tokenizer, head.requires_grad_(False), about["casing"], frozenset(about["sometimes"].split()))

@@ -26,7 +26,7 @@ PARTS = (*ANALYSING, "idf")
 """The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
 Config = TypeVar("Config")
 FORMAT = "analysis-4"
-RUN = "run-2"
+RUN = "run-3"
 """How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 
 
@@ -198,10 +198,8 @@ def multiplies_bf16() -> bool:
 def found_precision(name: str, device: str = "cpu") -> str:
     """The precision itself: ``auto`` is bf16 where the device, a `found_device`, multiplies such numbers itself, else float32.
 
-    Raises InputError for bf16 on Apple's cards, where it was never tried, and for int8 where torch has no such products.
+    Raises InputError for bf16 on Apple's cards, where it was never tried.
     """
-    if name == "int8":
-        _check_int8(device)
     if name == "bf16" and device == "mps":
         raise InputError("precision bf16 is for processors and CUDA cards: choose float32 or auto on mps")
     if name != "auto":
@@ -211,17 +209,6 @@ def found_precision(name: str, device: str = "cpu") -> str:
     import torch
 
     return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-
-
-def _check_int8(device: str) -> None:
-    """Raise InputError where layers cannot compute in int8, ModelMissingError where torch is not installed."""
-    try:
-        from .eight_bits import there
-    except ImportError as error:
-        raise import_failed(error, "precision int8", '"rome-metric[models]"') from error
-    if device != "cpu" or not there():
-        where = f"device {device}" if device != "cpu" else "the torch of this processor, which has no oneDNN"
-        raise InputError(f"precision int8 is for x86 processors, not for {where}: choose float32")
 
 
 def arithmetic(device: str = "cpu", precision: str = "float32") -> str:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from torch.nn.utils.rnn import pad_sequence
 
 from rome.exceptions import ModelMissingError
 
@@ -89,6 +91,13 @@ def batches_of(lengths: Sequence[int], pieces: int) -> list[list[int]]:
             batches.append([])
         batches[-1].append(n)
     return batches
+
+
+def padded(rows: Sequence[torch.Tensor], value: float = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (b, L, ...) the rows of a batch, filled up with ``value`` to one length, and (b, L) the places that are real."""
+    filled = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    lengths = torch.tensor([len(row) for row in rows], device=filled.device)
+    return filled, torch.arange(filled.shape[1], device=filled.device)[None] < lengths[:, None]
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from rome.exceptions import ModelMissingError
 
 from ..checkpoints import first_line, pretrained
 from .config import set_folder
 from .encoder import load_encoder, parts_of
-from .pieces import Encoded, batches_of, encode, merge_windows
+from .pieces import Encoded, batches_of, encode, merge_windows, padded
 
 BATCH_PIECES = 2048
 
@@ -61,8 +60,7 @@ class _Checkpoint:
         rows = [torch.tensor(row) for sentence in sentences for row in sentence.rows]
         for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
             fill = self.tokenizer.pad_token_id or 0
-            ids = nn.utils.rnn.pad_sequence([rows[n] for n in batch], batch_first=True, padding_value=fill)
-            mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in batch])[:, None]
+            ids, mask = padded([rows[n] for n in batch], fill)
             yield batch, self.model(input_ids=ids.to(self.device), attention_mask=mask.long().to(self.device), **options)
 
 

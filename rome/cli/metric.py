@@ -54,8 +54,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)"
     },
     "precision": {
-        "help": "of the models' products; bf16 is faster where the processor has AVX512-BF16 or AMX, auto takes it there, int8 is faster with AVX2 "
-        "too (x86), less exact (default: float32, whose numbers are the reference)"
+        "help": "of the models' products; bf16 is faster where the processor has AVX512-BF16 or AMX, auto takes it there "
+        "(default: float32, whose numbers are the reference)"
     },
     "batch_size": {
         "type": positive,

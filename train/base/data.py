@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.nn import functional
@@ -14,7 +15,6 @@ from rome.data.perturbations.ungrammatical import corrupt_randomly
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.encoder import EmbeddedEncoder, SentenceStates, parts_of
-from rome.features.analyser.trunk import Trunk
 from rome.train.common.batches import cut_batches
 from rome.train.errors.texts import wmt_segments
 from rome.train.grammar.data import LIMIT, Batch, Example, Material, collate, encode, tokens_of
@@ -111,7 +111,7 @@ def map_texts(rng: random.Random) -> list[str]:
 
 @torch.no_grad()
 def vector_map(
-    encoder: EmbeddedEncoder, source: Trunk, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
+    encoder: EmbeddedEncoder, source: Any, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
 ) -> VectorMap:
     """Find the map.
 

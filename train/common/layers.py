@@ -9,6 +9,7 @@ from torch import nn
 from transformers import AutoModel
 
 from rome.features.analyser.acceptability import HIDDEN
+from rome.features.analyser.encoder import stored_tensors
 from rome.features.checkpoints import pretrained
 from rome.train.encoder import source_folder
 
@@ -24,7 +25,7 @@ NAMES = {
 
 def torch_layer(layer: nn.Module) -> dict[str, torch.Tensor]:
     """The parameters of a trunk's or BERT's layer under the names of torch's TransformerEncoderLayer."""
-    found, made = layer.state_dict(), {}
+    found, made = stored_tensors(layer), {}
     for part in ("weight", "bias"):
         made.update({f"{name}.{part}": found[f"{old}.{part}"] for name, old in NAMES.items()})
         own = [found[f"attention.self.{name}.{part}"] for name in ("query", "key", "value")]

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from transformers import AutoModel
 
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import load_tokenizer, load_trunk
+from rome.features.analyser.encoder import load_tokenizer, load_trunk, stored_tensors
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import FURTHER, further_layers
 from rome.features.analyser.pieces import WordPieces
-from rome.features.analyser.trunk import TrunkConfig, TrunkLayer
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.checkpoints import pretrained
+from rome.features.checkpoints import first_line, pretrained
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, card_text, provenance, read_options, write_card
 from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train
@@ -207,9 +207,9 @@ def begun(options: ErrorsOptions, folder: Path) -> PairNet:
     if options.begin:
         net = load_reader(set_folder(options.begin))
         known = {name.split(".")[1] for name in net.further}
-        net.grow(further_of(folder, options, trunk.config)[len(known) :])
+        net.grow(further_of(folder, options)[len(known) :])
         return net.to(options.device)
-    net = PairNet(trunk, options.below, options.rank, further_of(folder, options, trunk.config))
+    net = PairNet(trunk, options.below, options.rank, further_of(folder, options))
     net.to(options.device).start_marks(tokens_of(options.models)[0])
     return net
 
@@ -219,17 +219,13 @@ def pack_further(source: Path, models: str, folder: Path) -> None:
 
     Raises InputError when the folder does not hold the model.
     """
-    if json.loads((source / "config.json").read_text()).get("model_type") == "mpnet":
-        from rome.train.base.recipe import read_mpnet
-
-        layers: list[torch.nn.Module] = list(read_mpnet(source).encoder.layer)
-    else:
-        from transformers import AutoModel
-
-        layers = list(pretrained(AutoModel, source).encoder.layer)
+    try:
+        layers = pretrained(AutoModel, source).encoder.layer
+    except (OSError, ValueError) as error:
+        raise InputError(f"--source must be the folder of a published model, got {source}: {first_line(error)}") from error
     first = load_trunk(set_folder(models) / "encoder").config.num_hidden_layers
-    named = ((n, layer.state_dict()) for n, layer in enumerate(layers[first:]))
-    tensors = {f"{FURTHER}{n}.{name}": tensor for n, state in named for name, tensor in state.items()}
+    named = {n: stored_tensors(layer) for n, layer in enumerate(layers[first:])}
+    tensors = {f"{FURTHER}{n}.{name}": tensor for n, state in named.items() for name, tensor in state.items()}
     save_weights(folder / further_file(models), tensors, {"source": source.name}, bits=dict.fromkeys(tensors, FURTHER_BITS))
 
 
@@ -238,12 +234,12 @@ def further_file(models: str) -> str:
     return f"further_{Path(models).name}.safetensors"
 
 
-def further_of(folder: Path, options: ErrorsOptions, config: TrunkConfig) -> list[TrunkLayer]:
+def further_of(folder: Path, options: ErrorsOptions) -> list[dict[str, torch.Tensor]]:
     """Return the first of the layers that follow the trunk. Raises InputError when there are fewer than are wanted."""
     if not options.further:
         return []
     path = folder / further_file(options.models)
-    layers = further_layers(load_weights(path)[0], config) if path.is_file() else []
+    layers = further_layers(load_weights(path)[0]) if path.is_file() else []
     if len(layers) < options.further:
         raise InputError(
             f"--further is {options.further}, but {path} has {len(layers)} layers: give the published model as --source"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,30 +11,24 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from rome.features.analyser.acceptability import Acceptability
-from rome.features.analyser.trunk import Trunk
 from rome.train.grammar.data import Batch, Example, collate
 
 BATCH = 48
 
 
-def trunk_states(trunk: Trunk, batch: Batch, layer: int) -> torch.Tensor:
+def trunk_states(trunk: Any, batch: Batch, layer: int) -> torch.Tensor:
     """(b, L, 384) states of the frozen trunk after its first ``layer`` layers (0: the embeddings)."""
     return several_states(trunk, batch, (layer,))[0]
 
 
-def several_states(trunk: Trunk, batch: Batch, layers: Sequence[int]) -> list[torch.Tensor]:
+def several_states(trunk: Any, batch: Batch, layers: Sequence[int]) -> list[torch.Tensor]:
     """(b, L, 384) states of the frozen trunk after each of these numbers of layers, in one pass."""
     with torch.no_grad():
-        states = [trunk.embeddings(batch.pieces)]
-        bias = torch.zeros(batch.mask.shape).masked_fill(~batch.mask, torch.finfo(torch.float32).min)[:, None, None, :]
-        placed = trunk.encoder.position_bias(batch.mask.shape[1])
-        bias = bias if placed is None else bias + placed
-        for block in trunk.encoder.layer[: max(layers)]:
-            states.append(block(states[-1], bias))
+        states = trunk(batch.pieces, batch.mask.long(), output_hidden_states=True).hidden_states
     return [states[layer] for layer in layers]
 
 
-def predict(model: Acceptability, trunk: Trunk, examples: Sequence[Example]) -> tuple[np.ndarray, list[np.ndarray]]:
+def predict(model: Acceptability, trunk: Any, examples: Sequence[Example]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Logits: (n,) of the sentences, and for each sentence those of its pieces. Restores the model's mode."""
     mode = model.training
     model.eval()
@@ -85,7 +80,7 @@ def sentence_figures(logits: np.ndarray, examples: Sequence[Example]) -> dict[st
 
 
 def pair_figures(
-    model: Acceptability, trunk: Trunk, pairs: Sequence[tuple[str, Example, Example]]
+    model: Acceptability, trunk: Any, pairs: Sequence[tuple[str, Example, Example]]
 ) -> dict[str, float | dict[str, float]]:
     """For minimal pairs (operation, clean, corrupted): how often the clean one scores higher, and the pieces' AUC."""
     clean, _ = predict(model, trunk, [pair[1] for pair in pairs])

@@ -25,7 +25,6 @@ from torch import nn
 from rome.features.analyser.acceptability import GRAMMAR_FILE, INNER, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
-from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.train.common.layers import start_from_encoder
 from rome.train.common.recipe import (
@@ -99,7 +98,7 @@ class Training:
     """
 
     material: Material
-    trunk: Trunk
+    trunk: Any
     options: GrammarOptions
     teacher: Acceptability | None = None
     teacher_card: Mapping[str, Any] | None = None
@@ -194,7 +193,7 @@ def _stream(material: Material, pieces: int, rng: random.Random, share: float) -
         yield from batches(examples, rng, pieces=pieces)
 
 
-def calibrate(model: Acceptability, trunk: Trunk, material: Material) -> None:
+def calibrate(model: Acceptability, trunk: Any, material: Material) -> None:
     """Set both temperatures on sentences that training never saw."""
     logits, _ = predict(model, trunk, material.calibration)
     model.sentence_temperature.fill_(temperature(logits, [example.sentence for example in material.calibration]))
@@ -205,7 +204,7 @@ def calibrate(model: Acceptability, trunk: Trunk, material: Material) -> None:
     model.piece_temperature.fill_(temperature(np.concatenate(pieces)[known], labels[known]))
 
 
-def judge(model: Acceptability, trunk: Trunk, material: Material) -> dict[str, dict[str, float]]:
+def judge(model: Acceptability, trunk: Any, material: Material) -> dict[str, dict[str, float]]:
     """The figures on each of CoLA's development sets."""
     return {name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()}
 

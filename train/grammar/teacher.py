@@ -6,11 +6,12 @@ from some of the teacher's layers, the last among them, with the inner units tha
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rome.features.analyser.acceptability import Acceptability
-from rome.features.analyser.trunk import Trunk
 from rome.train.common.layers import narrowed
 from rome.train.grammar.data import Batch
 from rome.train.grammar.figures import several_states
@@ -30,7 +31,7 @@ def known_loss(sentence: torch.Tensor, pieces: torch.Tensor, batch: Batch) -> to
     return total
 
 
-def taught_loss(student: Acceptability, teacher: Acceptability, trunk: Trunk, batch: Batch) -> torch.Tensor:
+def taught_loss(student: Acceptability, teacher: Acceptability, trunk: Any, batch: Batch) -> torch.Tensor:
     """The loss of a student on a batch, from the teacher's calibrated probabilities and the labels."""
     low, states = several_states(trunk, batch, (teacher.input_layer, student.input_layer))
     wanted, wanted_pieces = teacher.probabilities(low, batch.mask)
