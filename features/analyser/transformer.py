@@ -12,12 +12,24 @@ from numpy.typing import NDArray
 
 from rome.exceptions import ModelMissingError
 
-from ..checkpoints import first_line, pretrained
 from .config import set_folder
 from .encoder import load_encoder, parts_of
 from .pieces import Encoded, batches_of, encode, merge_windows, padded
 
 BATCH_PIECES = 2048
+
+
+def pretrained(kind: Any, name: str | Path, *, download: bool = False, **options: Any) -> Any:
+    """Load a local folder or a hub's name with one of transformers' Auto classes; from local files unless download.
+
+    Code of the checkpoint is never run.
+    """
+    return kind.from_pretrained(name, local_files_only=not download, trust_remote_code=False, **options)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the message of an error in one line."""
+    return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
 
 
 def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .alignment import WordMatch
 from .config import ErrorsConfig
 from .evidence import (
     BANDS,
@@ -27,7 +26,7 @@ from .evidence import (
     Severity,
     TextSpan,
 )
-from .prepared import PreparedText
+from .prepared import PreparedText, WordMatch
 from .quantities import Quantity
 
 Run = tuple[int, ...]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..values import Word
-from .alignment import WordMatch
 from .config import SurfaceConfig
 from .evidence import MINOR_MOST, ErrorSpan, Kind, TextSpan
-from .prepared import PreparedText, PunctuationMark, is_mark
+from .prepared import PreparedText, PunctuationMark, WordMatch, is_mark
 from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words, repetitions
 
 TERMINAL = frozenset(".!?")

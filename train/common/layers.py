@@ -10,7 +10,7 @@ from transformers import AutoModel
 
 from rome.features.analyser.acceptability import HIDDEN
 from rome.features.analyser.encoder import stored_tensors
-from rome.features.checkpoints import pretrained
+from rome.features.analyser.transformer import pretrained
 from rome.train.encoder import source_folder
 
 NAMES = {

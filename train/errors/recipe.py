@@ -24,8 +24,8 @@ from rome.features.analyser.encoder import load_tokenizer, load_trunk, stored_te
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import FURTHER, further_layers
 from rome.features.analyser.pieces import WordPieces
+from rome.features.analyser.transformer import first_line, pretrained
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.checkpoints import first_line, pretrained
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, card_text, provenance, read_options, write_card
 from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train

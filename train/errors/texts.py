@@ -25,7 +25,7 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.model_set import multiplies_bf16
-from rome.features.checkpoints import pretrained
+from rome.features.analyser.transformer import pretrained
 from rome.features.values import Analysis
 from rome.storage.files import atomic_path
 from rome.train.encoder import source_folder

@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.pieces import batches_of
-from rome.features.checkpoints import first_line, pretrained
+from rome.features.analyser.transformer import first_line, pretrained
 from rome.train.synthesis.fillers import TOP_K, FillRequest, other_words, rounded
 
 
