@@ -14,7 +14,7 @@ from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, SETS, ModelCo
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
     from rome.features.analyser.model_set import ModelSet
-    from rome.features.errors.config import ErrorsConfig
+    from rome.features.errors.evidence import ErrorsConfig
     from rome.features.grammar import GrammarConfig
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
@@ -121,7 +121,7 @@ class MetricConfig:
         Raises ModelMissingError for a setting that this version does not know.
         """
         from rome.features.analyser.model_set import file_digest
-        from rome.features.errors.config import ErrorsConfig
+        from rome.features.errors.evidence import ErrorsConfig
         from rome.features.grammar import GrammarConfig
         from rome.features.semantic import SemanticConfig
         from rome.features.syntax import SyntaxConfig

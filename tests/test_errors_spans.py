@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.exceptions import ModelMissingError
-from rome.features.errors.config import ErrorsConfig
 from rome.features.errors.errors import Errors
 from rome.features.errors.evidence import (
     BANDS,
@@ -22,6 +21,7 @@ from rome.features.errors.evidence import (
     SEVERITIES,
     WEIGHTS,
     EqualWords,
+    ErrorsConfig,
     ErrorsEvidence,
     PairErrorModel,
     PairPrediction,

@@ -77,7 +77,7 @@ def write_reader(folder: Path, *, below: int = BELOW, further: int = 0, spread: 
 
 def lessons_of(groups: Iterable[Group], folder: Path) -> Lessons:
     """Lessons as the tokenizer of a set packs them."""
-    return pack(groups, load_tokenizer(folder / "encoder"), 512)
+    return pack(groups, load_tokenizer(folder / "encoder"))
 
 
 def batches_of(lessons: Lessons, folder: Path, **sizes: int) -> Batches:

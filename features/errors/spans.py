@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .config import ErrorsConfig
 from .evidence import (
     BANDS,
     CRITICAL,
@@ -20,6 +19,7 @@ from .evidence import (
     TYPES,
     WEIGHTS,
     EqualWords,
+    ErrorsConfig,
     ErrorSpan,
     Kind,
     PairPrediction,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..values import Word
-from .config import SurfaceConfig
-from .evidence import MINOR_MOST, ErrorSpan, Kind, TextSpan
+from .evidence import MINOR_MOST, ErrorSpan, Kind, SurfaceConfig, TextSpan
 from .prepared import PreparedText, PunctuationMark, WordMatch, is_mark
 from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words, repetitions
 

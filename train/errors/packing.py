@@ -138,19 +138,13 @@ def labels_of(reference: Made, member: Member) -> tuple[list[tuple[int, int, int
     return found, sure
 
 
-def pack(groups: Iterable[Group], tokenizer: WordPieces, window: int) -> Lessons:
-    """Return lessons as arrays.
-
-    Parameters
-    ----------
-    tokenizer, window
-        Of the trunk that will read the texts; texts of more pieces than one row holds are left out.
-    """
+def pack(groups: Iterable[Group], tokenizer: WordPieces) -> Lessons:
+    """Return lessons as arrays, without texts of more than PIECES word pieces."""
     columns = _Columns()
     for group in groups:
         columns.add(group)
     read = _texts(columns.made, tokenizer)
-    usable = np.diff(read["piece_start"]) <= min(PIECES, window)
+    usable = np.diff(read["piece_start"]) <= PIECES
     rows = np.array([row[:2] for row in columns.rows], dtype=np.int32).reshape(-1, 2)
     kept: Array = np.all(usable[rows], axis=1)
     ends = np.concatenate([[0], np.cumsum(kept)])[[end for end, _ in columns.groups]]

@@ -180,16 +180,15 @@ def packed(options: ErrorsOptions, names: Sequence[str], files: Sequence[Path]) 
         further[sources.PERTURBED] = sources.Perturbed(
             pairs, texts, write_agreements(work / "agreement.jsonl", seed, options.segments)
         )
-    pack(sources.held_out_lessons(), *pieces_of_packing()).save(work / HELD_OUT)
-    pack(sources.lessons(further, names, seed), *pieces_of_packing()).save(work / LESSONS)
+    pack(sources.held_out_lessons(), pieces_of_packing()).save(work / HELD_OUT)
+    pack(sources.lessons(further, names, seed), pieces_of_packing()).save(work / LESSONS)
     (work / PLAN).write_text(plan, encoding="utf-8")
     return work
 
 
-def pieces_of_packing() -> tuple[WordPieces, int]:
-    """Return the tokenizer of packed lessons, and the pieces that one row of its trunk holds."""
-    folder = set_folder(PACKED_FOR) / "encoder"
-    return load_tokenizer(folder), load_trunk(folder).config.window
+def pieces_of_packing() -> WordPieces:
+    """Return the tokenizer of packed lessons."""
+    return load_tokenizer(set_folder(PACKED_FOR) / "encoder")
 
 
 def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> dict[str, float]:
@@ -197,7 +196,7 @@ def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> 
     pairs = [pair for path in files for pair in read_synthetic(path)]
     if not pairs:
         raise InputError(f"--signals needs pairs, got none in {', '.join(map(str, files))}")
-    source = Batches(pack(signal_lessons(pairs), *pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
+    source = Batches(pack(signal_lessons(pairs), pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
     return learn_signals(net, source, pairs, options.signals, options.rate, options.seed)
 
 
