@@ -6,7 +6,7 @@ import pytest
 
 from rome.features.errors.errors import Errors
 from rome.features.errors.evidence import SurfaceConfig
-from rome.features.errors.surface import surface_errors
+from rome.features.errors.spans import surface_errors
 from rome.features.errors.typos import wrong_articles
 from rome.features.values import Analysis
 

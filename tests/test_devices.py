@@ -17,7 +17,7 @@ from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.signature import without_arithmetic  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
-from rome.features.analyser.acceptability import AcceptabilityClassifier, load_acceptability  # noqa: E402
+from rome.features.analyser.acceptability import load_acceptability, probabilities_of  # noqa: E402
 from rome.features.analyser.config import set_folder  # noqa: E402
 from rome.features.analyser.encoder import load_encoder  # noqa: E402
 from rome.features.analyser.model_set import arithmetic, found_device  # noqa: E402
@@ -98,10 +98,10 @@ def test_trunk_and_heads_compute_where_they_are_put() -> None:
     read = encoder.read(["A cat sat on a mat.", "It rained. " * 300])
     assert {row.device.type for each in read for row in each.rows} == {"meta"}
     assert {row.device.type for row in encoder._row_vectors(read)} == {"meta"}
-    judge = AcceptabilityClassifier(load_acceptability(SMALL / "grammar").to("meta"))
-    rows = [row for each in read for row in each.after(judge.model.input_layer)]
+    judge = load_acceptability(SMALL / "grammar").to("meta")
+    rows = [row for each in read for row in each.after(judge.input_layer)]
     with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
-        judge.probabilities(rows)
+        probabilities_of(judge, rows)
 
 
 def test_trees_are_found_where_the_head_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +129,8 @@ def test_the_reader_computes_where_it_is_put(kind: str, tmp_path: Path) -> None:
     reader = PairReader(tmp_path, BELOW, device="meta")
     with pytest.raises((NotImplementedError, RuntimeError), match="(?i)meta tensor"):
         reader([(with_states("the old dog"), with_states("a new cat ran", 1))])
-    layers, distances, tensors = reader._parts
-    assert {tensor.device.type for tensor in (*tensors.values(), *layers[0].inputs)} == {"meta"}
-    assert distances is None or distances.weight.device.type == "meta"
+    layers, tensors = reader._parts
+    assert {tensor.device.type for tensor in (*tensors.values(), *layers.parameters())} == {"meta"}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")

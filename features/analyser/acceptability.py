@@ -53,8 +53,9 @@ class Acceptability(nn.Module):
         self.sizes = {
             "layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner, "buckets": buckets
         }  # fmt: skip
+        activation = _gelu if buckets else nn.functional.gelu
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, _gelu, layer_norm_eps=1e-12, batch_first=True)
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, activation, layer_norm_eps=1e-12, batch_first=True)
             for _ in range(layers)
         )
         self.relative_attention_bias = nn.Embedding(buckets, heads) if buckets else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
 from .acceptability import load_acceptability, probabilities_of
-from .config import BATCH_SIZE, EMBEDDED, ModelConfig
+from .config import BATCH_SIZE, EMBEDDED, ModelConfig, most_threads
 from .encoder import SentenceStates, in_precision, load_encoder, torch_threads
 from .model_set import layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
@@ -54,7 +54,7 @@ class Analyser:
     ) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self.characters = max(CHUNK_CHARACTERS, 4 * batch_size)
-        self.threads = threads
+        self.threads = most_threads(threads)
         folder, download = config.folder, config.download
         self.embedded = load_encoder(folder / "encoder", device, batch_size, precision)
         self.acceptability = load_acceptability(folder / "grammar").to(device)

@@ -26,8 +26,13 @@ def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def most_threads(threads: int | None) -> int | None:
+    """Return a number of threads, at most one per processor; None stays None."""
+    return None if threads is None else min(threads, processors())
 
 
 @dataclass(frozen=True, slots=True)

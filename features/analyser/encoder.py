@@ -8,7 +8,7 @@ than 1e-5 between batches.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
-from .config import BATCH_SIZE, processors, set_folder
+from .config import BATCH_SIZE, set_folder
 from .pieces import Encoded, WordPieces, batches_of, encode, merge_windows, padded
 from .weights import load_weights
 
@@ -126,9 +126,9 @@ def load_tokenizer(folder: Path) -> WordPieces:
 
 @contextmanager
 def torch_threads(count: int | None) -> Iterator[None]:
-    """Let torch use at most ``count`` threads inside each operation, and put its own number back."""
+    """Let torch use ``count`` threads inside each operation, its own number for None, and put that number back."""
     before = torch.get_num_threads()
-    torch.set_num_threads(min(count or before, processors()))
+    torch.set_num_threads(count or before)
     try:
         yield
     finally:
@@ -137,7 +137,7 @@ def torch_threads(count: int | None) -> Iterator[None]:
 
 def in_precision(precision: str, device: str) -> AbstractContextManager[Any]:
     """Return a context in which torch multiplies in bfloat16 for the precision ``bf16``."""
-    return torch.autocast(torch.device(device).type, torch.bfloat16, enabled=precision == "bf16")
+    return torch.autocast(torch.device(device).type, torch.bfloat16) if precision == "bf16" else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

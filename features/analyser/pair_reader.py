@@ -24,7 +24,7 @@ from rome.exceptions import ModelMissingError
 
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, EqualWords, PairPrediction
 from ..values import Analysis, form_of
-from .config import BATCH_SIZE
+from .config import BATCH_SIZE, most_threads
 from .encoder import TRUNK_FILE, in_precision, network, torch_threads
 from .pieces import batches_of, padded
 from .weights import load_weights
@@ -76,7 +76,7 @@ class PairReader:
         batch_size: int = BATCH_SIZE,
         precision: str = "float32",
     ) -> None:
-        self.folder, self.below, self.threads = Path(folder), below, threads
+        self.folder, self.below, self.threads = Path(folder), below, most_threads(threads)
         self.device, self.batch_size, self.precision = device, batch_size, precision
 
     @cached_property

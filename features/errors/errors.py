@@ -22,8 +22,7 @@ from .evidence import (
 )
 from .prepared import PreparedText, match_words, prepare
 from .quantity_pairs import compare_quantities
-from .spans import PairWords, equal_words, find_spans, weigh
-from .surface import surface_errors
+from .spans import PairWords, equal_words, find_spans, surface_errors, weigh
 
 
 class Errors(Feature[PreparedText]):

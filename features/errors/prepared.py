@@ -126,12 +126,12 @@ def prepare(text: AnalysedText) -> PreparedText:
 
 
 def is_mark(word: Word) -> bool:
-    """Return whether a word is a punctuation mark; features/errors/surface.py compares these on the characters."""
+    """Return whether a word is a punctuation mark; features/errors/spans.py compares these on the characters."""
     return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
 
 
 def compared_words(analysis: Analysis) -> tuple[int, ...]:
-    """Return the indices of all words but marks and repetitions, which features/errors/surface.py counts."""
+    """Return the indices of all words but marks and repetitions, which features/errors/spans.py counts."""
     runs = repetitions(analysis.text)
     return tuple(
         n

@@ -130,8 +130,9 @@ class Analyses:
     def _found(self, wanted: Iterable[str], found: dict[str, Analysis], seen: Seen) -> dict[str, Analysis]:
         """What is found and all other texts wanted, from the store or the models."""
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
+            identity = ""
             if store is not None:
+                identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
                 found |= store.get_many([text for text in wanted if text not in found], identity=identity)
             seen(found)
             for batch in self._analysed([text for text in wanted if text not in found]):
