@@ -54,9 +54,9 @@ def numbers(metric: RoMe, given: Sequence[Pair]) -> Numbers:
 
 
 def compared(law: str, found: Numbers, expected: Numbers) -> Row:
-    """How many pairs have another number than expected, to the last bit."""
+    """Count the pairs whose numbers differ from the expected ones by more than 1e-5."""
     far = np.abs(found - expected).max(axis=1)
-    return law, len(far), int((far > 0).sum() + np.isnan(far).sum()), float(np.nan_to_num(far, nan=1.0).max())
+    return law, len(far), int((far > 1e-5).sum() + np.isnan(far).sum()), float(np.nan_to_num(far, nan=1.0).max())
 
 
 def identical(metric: RoMe, given: Sequence[Pair], alternatives: Numbers) -> Iterator[Row]:

@@ -93,6 +93,17 @@ def test_the_signature_names_it_and_float32_says_nothing(monkeypatch: pytest.Mon
     assert pickle.loads(packed).signature == lowered.signature
 
 
+def test_float32_is_float32_whatever_the_process_has_set() -> None:
+    """Recipes for training let torch multiply float32 in bfloat16; scores stay the same, and so does the setting."""
+    before, expected = torch.get_float32_matmul_precision(), numbers(small())
+    torch.set_float32_matmul_precision("medium")
+    try:
+        np.testing.assert_allclose(numbers(small()), expected, atol=1e-6)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
 def test_a_card_in_bf16_is_near() -> None:
     """The known answers hold on a card too, within the tolerance of bf16."""

@@ -77,7 +77,7 @@ class Acceptability(nn.Module):
         return biases
 
     def forward(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits of a batch: (b,) that each sentence is acceptable, (b, L) that each piece is the right one.
+        """Return the logits of a batch: (b,) that each sentence is acceptable, (b, L) that each piece is the right one.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class Acceptability(nn.Module):
 
     @torch.no_grad()
     def probabilities(self, states: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """As `forward`, without gradients, as calibrated probabilities in [0, 1]; 1.0 for pieces outside the mask."""
+        """Return calibrated probabilities in [0, 1] in the form of `forward`, without gradients; 1.0 for pieces outside the mask."""
         sentence, pieces = self(states, mask)
         return torch.sigmoid(sentence), torch.sigmoid(pieces).masked_fill(~mask, 1.0)
 

@@ -72,7 +72,7 @@ class Analyser:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download, device=device)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
-        """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
+        """Yield one Analysis per text, in order; texts are analysed in chunks, so that finished ones can be stored.
 
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
@@ -103,7 +103,7 @@ class Analyser:
         ]
 
     def _states(self, surfaces: Sequence[str], sentences: Sequence[ParsedSentence]) -> list[SentenceStates]:
-        """What the trunk gives for every sentence: from the pass that the parser read, or a pass now."""
+        """Return the trunk's states of every sentence: from the parser's pass, or from a pass now."""
         known = [sentence.states for sentence in sentences if sentence.states is not None]
         return known if len(known) == len(sentences) else self.embedded.read(surfaces)
 
@@ -117,7 +117,7 @@ class Analyser:
         return self.encoder.states(pieces), pieces
 
     def _probabilities(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
-        """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
+        """Return for each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
         rows = [row for each in states for row in each.after(self.acceptability.input_layer)]
         with in_precision(self.embedded.precision, str(self.embedded.device)):
             sentences, piece_rows = probabilities_of(self.acceptability, rows, self.embedded.batch_size)
@@ -132,7 +132,7 @@ class Analyser:
 
 
 def _chunks(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
-    """The texts in order, cut into chunks of about so many characters; at least one text in each."""
+    """Yield the texts in order, in chunks of about so many characters; at least one text in each."""
     chunk: list[str] = []
     filled = 0
     for text in texts:
@@ -196,14 +196,14 @@ def _halved(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float16]:
 
 
 def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[ParsedWord]:
-    """The words without a full stop that only tidying put there, unless something hangs on it."""
+    """Return the words without a full stop that only tidying added, unless another word depends on it."""
     stop = len(words)
     added = stop > 1 and words[-1].start == place and all(word.head != stop for word in words)
     return words[:-1] if added else words
 
 
 def _words(parsed: Sequence[ParsedWord], text: str, meant: Tidied, first: int, number: int) -> Iterator[Word]:
-    """Words of one sentence at their places in the text as it stands, written as they stand there."""
+    """Yield the words of one sentence with their places and forms in the original text."""
     for form, lemma, upos, xpos, feats, head, relation, left, right in parsed:
         start, end = meant.place(left, right)
         end = min(end, len(text))

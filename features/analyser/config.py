@@ -19,7 +19,7 @@ BATCH_SIZE = 512
 
 
 def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
-    """The folder of a model set: one that the package carries, by its name, or any other path as it is."""
+    """Return the folder of a model set: one that the package carries, by its name, or any other path as it is."""
     if models in SETS:
         return Path(str(files("rome.data"))) / "models" / str(models)
     return Path(models)
@@ -67,7 +67,7 @@ class ModelConfig:
 
     @classmethod
     def paper(cls, parser: str | None = None, *, download: bool = False) -> ModelConfig:
-        """The models of the RoMe paper (§4.2): ALBERT-large vectors, Stanza's English package, a BERT classifier for CoLA.
+        """Return the models of the RoMe paper (§4.2): ALBERT-large vectors, Stanza's English package, a BERT classifier for CoLA.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ModelConfig:
 
     @property
     def folder(self) -> Path:
-        """The folder of the model set."""
+        """Return the folder of the model set."""
         return set_folder(self.set)
 
     @property

@@ -126,13 +126,15 @@ def load_tokenizer(folder: Path) -> WordPieces:
 
 @contextmanager
 def torch_threads(count: int | None) -> Iterator[None]:
-    """Let torch use ``count`` threads inside each operation, its own number for None, and put that number back."""
-    before = torch.get_num_threads()
+    """Let torch use ``count`` threads (its own number for None) and multiply float32 as float32; then put its own settings back."""
+    before, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     torch.set_num_threads(count or before)
+    torch.set_float32_matmul_precision("highest")
     try:
         yield
     finally:
         torch.set_num_threads(before)
+        torch.set_float32_matmul_precision(precision)
 
 
 def in_precision(precision: str, device: str) -> AbstractContextManager[Any]:

@@ -81,7 +81,7 @@ class PairReader:
 
     @cached_property
     def _parts(self) -> tuple[Any, Mapping[str, torch.Tensor]]:
-        """The adapted layers, and what else the reader has."""
+        """Return the adapted layers, and what else the reader has."""
         path = self.folder / "errors" / READER_FILE
         tensors, about = load_weights(path)
         if about.get("severities") != list(SEVERITIES) or about.get("types") != list(TYPES):
@@ -135,7 +135,7 @@ class PairReader:
 
 
 def _limited(amount: float) -> float:
-    """The same where it is small, and never more than MAXIMUM, so that bad texts differ still."""
+    """Return the amount limited to MAXIMUM: nearly the same where it is small, and increasing everywhere, so that bad texts still differ."""
     return -MAXIMUM * math.expm1(-amount / MAXIMUM)
 
 
@@ -194,7 +194,7 @@ class _Row:
 
     @property
     def length(self) -> int:
-        """Words and marks."""
+        """Return the number of words and marks."""
         return len(self.reference[1]) + len(self.hypothesis[1]) + len(MARKS)
 
     @property
@@ -215,7 +215,7 @@ class _Row:
 
 
 def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
-    """For each word of a text how it stands in another text.
+    """Return for each word of a text its company in another text.
 
     0 : not at all. 1 : between other neighbours. 2, 3 : somewhere with the same left, or right, neighbour. 4 : somewhere with both. The
     edges of the texts are neighbours too.
@@ -232,7 +232,7 @@ def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
 
 
 def _side(analysis: Analysis) -> Side:
-    """What is read of a text."""
+    """Return the states and forms of a text."""
     return analysis.states, [form_of(word.text) for word in analysis.words]
 
 
@@ -275,7 +275,7 @@ def _rows_of(reference: Analysis, hypothesis: Analysis, equal: EqualWords) -> li
 
 
 def _even(side: Side, count: int) -> list[Side]:
-    """``count`` even parts of a text."""
+    """Return ``count`` even parts of a text."""
     states, forms = side
     ends = [len(forms) * part // count for part in range(count + 1)]
     return [(states[a:b], forms[a:b]) for a, b in pairwise(ends)]

@@ -33,7 +33,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
-    """A model of one of transformers' classes and its fast tokenizer, from local files unless download.
+    """Load a model of one of transformers' classes and its fast tokenizer, from local files unless download.
 
     ModelMissingError names the command that gets it. The library is loaded here, because the embedded models do without it.
     """
@@ -64,11 +64,11 @@ class _Checkpoint:
         self.window = int(min(self.tokenizer.model_max_length, fitting, 10**6))
 
     def encode(self, sentences: Sequence[str]) -> list[Encoded]:
-        """The sentences as rows of pieces."""
+        """Return the sentences as rows of pieces."""
         return encode(self.tokenizer, sentences, self.window)
 
     def batches(self, sentences: Sequence[Encoded], **options: Any) -> Iterator[tuple[list[int], Any]]:
-        """What the model says of the rows of all sentences, some rows of similar length at a time, with their numbers."""
+        """Yield the numbers of some rows of similar length and the model's output for them, for the rows of all sentences."""
         rows = [torch.tensor(row) for sentence in sentences for row in sentence.rows]
         for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
             fill = self.tokenizer.pad_token_id or 0
@@ -93,7 +93,7 @@ class TransformerEncoder(_Checkpoint):
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Encoded]) -> list[NDArray[np.float32]]:
-        """For each sentence (n, d) states of its pieces, windows merged."""
+        """Return for each sentence (n, d) states of its pieces, windows merged."""
         found: dict[int, NDArray[np.float32]] = {}
         for batch, out in self.batches(sentences, output_hidden_states=True):
             found |= zip(batch, out.hidden_states[self.layer].float().cpu().numpy(), strict=True)
@@ -110,7 +110,7 @@ class Classifier(_Checkpoint):
 
     @torch.no_grad()
     def probabilities(self, sentences: Sequence[str]) -> list[float]:
-        """One probability in [0, 1] a sentence; of a sentence longer than the window, the geometric mean over its windows."""
+        """Return one probability in [0, 1] per sentence; for one longer than the window, the geometric mean over its windows."""
         encoded = self.encode(sentences)
         counts = [len(sentence.rows) for sentence in encoded]
         logs = np.zeros(sum(counts))
@@ -137,7 +137,7 @@ class PieceStates:
         self.encoder = TransformerEncoder(encoder, layer) if encoder else load_encoder(set_folder("small") / "encoder")
 
     def of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """For each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""
+        """Return for each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""
         if isinstance(self.encoder, TransformerEncoder):
             return self.encoder.states(self.encoder.encode(texts))
         return [states.merged(self.layer) for part in parts_of(texts) for states in self.encoder.read(part)]

@@ -42,7 +42,7 @@ PIECES = 256
 
 
 def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
-    """For each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
+    """Return for each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
 
     Parts are the word between marks of its ends, every n of its neighbouring characters, n from 1 to LONGEST_PART (the hashed n-grams
     of Bojanowski et al. 2017), and how it is capitalised. What stands up to the sentence's first letter is told apart from the rest:
@@ -63,7 +63,7 @@ def _parts(word: str, capitalised: str) -> tuple[int, ...]:
 
 
 def capitals(word: str) -> str:
-    """How a word is capitalised: ``digits``, ``none`` (no letters), ``lower``, ``one`` letter, ``upper``, ``title`` or ``mixed``."""
+    """Return how a word is capitalised: ``digits``, ``none`` (no letters), ``lower``, ``one`` letter, ``upper``, ``title`` or ``mixed``."""
     letters = [letter for letter in word if letter.isalpha()]
     if any(map(str.isdigit, word)):
         return "digits"
@@ -78,7 +78,7 @@ def capitals(word: str) -> str:
 
 
 def _number(part: str) -> int:
-    """The same on every machine."""
+    """Return the number of a part, the same on every machine."""
     return zlib.crc32(part.encode("utf-8", "surrogatepass")) % SPELLINGS
 
 
@@ -101,18 +101,18 @@ class WordRows(NamedTuple):
     spellings: Sequence[Sequence[int]]
 
     def numbers(self) -> torch.Tensor:
-        """(n + 1,) each word's number within its token, as far as the head tells them apart; 0 for the root."""
+        """Return (n + 1,) each word's number within its token, as far as the head tells them apart; 0 for the root."""
         return torch.tensor([0, *self.place]).clamp_max(MOST_IN_TOKEN - 1)
 
     def owners(self, length: int) -> torch.Tensor:
-        """(length,) the word, counted from 1, that each row belongs to, the last one where words share it; 0 for none."""
+        """Return (length,) the word, counted from 1, that each row belongs to, the last one where words share it; 0 for none."""
         found = torch.zeros(length, dtype=torch.long)
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
             found[first:last] = word
         return found
 
     def averages(self, length: int) -> torch.Tensor:
-        """(n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
+        """Return (n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
         found = torch.zeros(1 + len(self.first), length)
         found[0, 0] = 1.0
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
@@ -130,7 +130,7 @@ class ParsedTree(NamedTuple):
     relations: tuple[str, ...]
 
     def of_word(self, word: int) -> tuple[str, str, str, int, str]:
-        """Tags, head and relation of one word."""
+        """Return tags, head and relation of one word."""
         return self.upos[word], self.xpos[word], self.feats[word], self.heads[word], self.relations[word]
 
 
@@ -211,7 +211,7 @@ class TreeHead(nn.Module):
         self.dropout, self.part_dropout = nn.Dropout(dropout), nn.Dropout(0.0)
 
     def mixture(self, layers: torch.Tensor) -> torch.Tensor:
-        """(..., width) from (mixed, ..., width) states of the trunk's first layers."""
+        """Return (..., width) from (mixed, ..., width) states of the trunk's first layers."""
         mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
         return mixed
 
@@ -248,7 +248,7 @@ class TreeHead(nn.Module):
         return averages.to(states.device) @ states + self.place(numbers) + spelled, real
 
     def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
-        """Scores from (b, n + 1, width) words, the root first.
+        """Return scores from (b, n + 1, width) words, the root first.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class TreeHead(nn.Module):
         return TreeScores(tags, arcs, _extended(one[:, 1:]), _extended(other))
 
     def relation_scores(self, scores: TreeScores, heads: torch.Tensor) -> torch.Tensor:
-        """(b, n, labels) of each word's arc to its head.
+        """Return (b, n, labels) of each word's arc to its head.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
 
 
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
-    """(n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads; row 0 is not read.
+    """Return (n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads.
 
     A root's gain is what its arc to node 0 scores above its best other head; no tree with that root is better than all other nodes' best
     heads. So the root that gains most is tried alone; where best heads make no tree, Stanza searches below it (Chu and Liu 1965, Edmonds
@@ -343,7 +343,7 @@ def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 
 
 def _extended(states: torch.Tensor) -> torch.Tensor:
-    """(..., width + 1) with a column of ones."""
+    """Return (..., width + 1) with a column of ones."""
     return torch.cat([states, states.new_ones(*states.shape[:-1], 1)], -1)
 
 
@@ -375,7 +375,7 @@ class TreeReader:
         self.encoder, self.head = encoder, head
 
     def read(self, documents: Sequence[Any]) -> list[Reading]:
-        """A reading of every sentence of Stanza's documents, in order; the words of each must be known."""
+        """Return a reading of every sentence of Stanza's documents, in order; the words of each must be known."""
         sentences = [sentence for document in documents for sentence in document.sentences]
         states = self.encoder.read([sentence.text for sentence in sentences])
         layers = [each.whole(self.head.sizes["mixed"]) for each in states]

@@ -113,7 +113,7 @@ def _opened(path: Path, wanted: Sequence[str] = ("",)) -> Iterator[tuple[dict[st
 
 
 def _as_floats(raw: torch.Tensor, scale: torch.Tensor | None) -> torch.Tensor:
-    """A tensor in float32, its rows multiplied by their scales where it has any."""
+    """Return a tensor in float32, its rows multiplied by their scales where it has any."""
     floats = raw.float()
     return floats if scale is None else floats.mul_(scale[:, None])  # in place: nobody else holds them
 

@@ -60,7 +60,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "batch_size": {
         "type": positive,
         "metavar": "N",
-        "help": f"word pieces that pass through a model at once; changes no score (default: {MetricConfig.batch_size})",
+        "help": f"word pieces that pass through a model at once (default: {MetricConfig.batch_size})",
     },
     "progress": {"action": argparse.BooleanOptionalAction, "help": "progress bar (default: only on a terminal)"},
 }

@@ -71,14 +71,14 @@ def losses(
 
 
 def _words(read: Read, batch: Batch, weights: Weights) -> Tensor:
-    """Cross-entropy of the words' classes."""
+    """Return cross-entropy of the words' classes."""
     each = cross_entropy(read.logits.flatten(0, 1), batch.severity.flatten(), reduction="none")
     counting = (batch.sure * (1.0 + weights.error * (batch.severity > 0))).flatten()
     return (each * counting).sum() / counting.sum().clamp_min(1.0)
 
 
 def _types(read: Read, batch: Batch) -> Tensor:
-    """Cross-entropy of the types of marked words."""
+    """Return cross-entropy of the types of marked words."""
     known = batch.type >= 0
     if not bool(known.any()):
         return read.types.sum() * 0.0
@@ -86,7 +86,7 @@ def _types(read: Read, batch: Batch) -> Tensor:
 
 
 def _somewhere(read: Read, batch: Batch) -> Tensor:
-    """Minus the logarithm of the probability that any word that may hold a pair's error is part of one."""
+    """Return minus the log probability that any word that may hold a pair's error is part of one."""
     if not bool(batch.somewhere.any()):
         return read.logits.sum() * 0.0
     word = read.real & (batch.row >= 3)
@@ -96,7 +96,7 @@ def _somewhere(read: Read, batch: Batch) -> Tensor:
 
 
 def _ranks(amount: Tensor, batches: Sequence[Batch], weights: Weights, names: Sequence[str], log: Log) -> Tensor:
-    """Logistic loss of every comparison of two texts of a group, each group counting alike."""
+    """Return the logistic loss of every comparison of two texts of a group, each group counting alike."""
     group, level, near, source = (torch.cat([getattr(b, n) for b in batches]) for n in ("group", "level", "near", "source"))
     order = torch.argsort(group)
     amount, group, level, near, source = amount[order], group[order], level[order], near[order], source[order]
@@ -120,7 +120,7 @@ def _ranks(amount: Tensor, batches: Sequence[Batch], weights: Weights, names: Se
 
 
 def _taught(read: Read, teacher: Read, weights: Weights) -> Tensor:
-    """Divergence from the teacher's classes, places that it finds wrong counting more."""
+    """Return the divergence from the teacher's classes; places that it finds wrong count more."""
     wanted = teacher.logits.softmax(-1)
     counting = read.real * (1.0 + weights.error * (1.0 - wanted[..., 0]))
     each = kl_div(read.logits.log_softmax(-1), wanted, reduction="none").sum(-1)

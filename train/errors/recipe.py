@@ -258,7 +258,7 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
-    """Train; return the seconds spent, those before an interruption included."""
+    """Train the net and return the seconds spent, those before an interruption included."""
     teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
