@@ -211,7 +211,7 @@ def test_the_vectors_map_is_ridge_regression(made: Path, checkpoint: Path) -> No
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     predicted = x @ np.linalg.solve(x.T @ x / len(x) + RIDGE * np.eye(2 * WIDTH), x.T @ y / len(x))
     vectors = np.vstack([made_by(whole, states) for states in encoder.read(texts)])
-    np.testing.assert_allclose(vectors @ vectors.T, predicted @ predicted.T, atol=2e-4)
+    np.testing.assert_allclose(vectors @ vectors.T, predicted @ predicted.T, atol=1e-3)
     assert whole.explained == pytest.approx((predicted * y).sum() / (y**2).sum(), abs=1e-3)
     narrow = vector_map(encoder, published, texts, layers=(1, 2), levels=(2, 3), width=8)
     kept = np.linalg.svd(predicted, compute_uv=False)[:8]

@@ -1,17 +1,28 @@
-"""What teaches the reader: the classes and types of marked words, what a pair's errors cost, and the order of a group's texts."""
+"""Losses that train the reader, and the figures of a reader on held-out groups.
+
+Losses: the classes and types of marked words, what a pair's errors cost, and the order of a group's texts.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy, kl_div, smooth_l1_loss, softplus
 
-from rome.train.errors.batches import Batch
-from rome.train.errors.net import Read
+from rome.features.errors.evidence import SEVERITIES, WEIGHTS
+from rome.train.errors.batches import Batch, Batches
+from rome.train.errors.net import PairNet, Read
+from rome.train.errors.packing import Lessons
+
+MARKED = 0.5
+"""Probability from which a word is part of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +136,58 @@ def _taught(read: Read, teacher: Read, weights: Weights) -> Tensor:
     counting = read.real * (1.0 + weights.error * (1.0 - wanted[..., 0]))
     each = kl_div(read.logits.log_softmax(-1), wanted, reduction="none").sum(-1)
     return (each * counting).sum() / counting.sum()
+
+
+@torch.no_grad()
+def judge(net: PairNet, source: Batches, device: str = "cpu") -> dict[str, float]:
+    """Return shares in percent on whole groups: acceptable texts above those with one error, places found, severities right.
+
+    Mean costs by severity are beside them, and the share of acceptable texts with a marked word.
+    """
+    net.eval()
+    lessons, rows = source.lessons, []
+    weights = torch.tensor(WEIGHTS, device=device)
+    for step in range(len(source)):
+        for part in source[step]:
+            part = part.to(device)
+            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                read = net(part)
+            chances = read.logits.softmax(-1)
+            wrong = (1.0 - chances[..., 0] >= MARKED) & read.real & (part.row >= 3)
+            label = part.severity > 0
+            best = (chances @ weights).masked_fill(~(wrong & label), -1.0).argmax(1)
+            severity = chances[torch.arange(len(best)), best, 1:].argmax(-1) + 1
+            columns = (part.pair, read.amount.expm1(), (wrong & label).any(1), severity, wrong.any(1))
+            rows.append(torch.stack([column.double() for column in columns]).cpu().numpy())
+    pair, amount, found, severity, marked = np.concatenate(rows, 1)[:, np.argsort(np.concatenate(rows, 1)[0])]
+    return _figures(lessons, amount, found > 0, severity, marked > 0)
+
+
+def _figures(
+    lessons: Lessons, amount: NDArray[Any], found: NDArray[np.bool_], severe: NDArray[Any], marked: NDArray[np.bool_]
+) -> dict[str, float]:
+    known = dict(zip(map(float, WEIGHTS), SEVERITIES, strict=True))
+    grades = np.array([known[float(cost)] for cost in lessons.cost])
+    labelled = np.diff(lessons.label_start) > 0
+    group = np.repeat(np.arange(len(lessons)), np.diff(lessons.group_start))
+    figures = {}
+    for severity in SEVERITIES[1:]:
+        bad = grades == severity
+        figures[f"above {severity}"] = _above(amount, group, grades == "none", bad)
+        figures[f"above near {severity}"] = _above(amount, group, grades == "none", bad & lessons.near)
+        figures[f"place of {severity}"] = _mean(found[bad & labelled])
+        figures[f"severity of {severity}"] = _mean((severe == SEVERITIES.index(severity))[bad & labelled & found])
+    figures["acceptable marked"] = _mean(marked[grades == "none"])
+    figures = {name: round(100.0 * value, 1) for name, value in figures.items()}
+    return figures | {f"mean cost of {name}": round(_mean(amount[grades == name]), 2) for name in SEVERITIES}
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Return the mean, 0 of no values."""
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _above(amount: NDArray[Any], group: NDArray[Any], good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> float:
+    """Return how often a good text costs less than a bad one of its group."""
+    right = [amount[good & (group == n)][:, None] < amount[bad & (group == n)] for n in np.unique(group)]
+    return _mean(np.concatenate([one.ravel() for one in right]))

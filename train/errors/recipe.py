@@ -31,8 +31,7 @@ from rome.train.common.recipe import TrainingOptions, add_training_arguments, ca
 from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train
 from rome.train.errors import sources
 from rome.train.errors.batches import Array, Batch, Batches, batches
-from rome.train.errors.judging import judge
-from rome.train.errors.losses import Weights, losses
+from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons, pack
 from rome.train.errors.signals import PAIRS, learn_signals, signal_lessons
