@@ -6,7 +6,7 @@ BERTScore has the architecture of its default model (roberta-large, 17 of its 24
 over source, reference and hypothesis; their weights are random, which costs the same (see peer_models.py). Each round takes texts that no
 metric has seen, the metrics one after the other. RoMe computes all four features, cold and from analyses that were stored before the
 clock starts, either with threads in this process and shared out to processes of one thread each, as `rome score --workers` does; once more
-with `precision="bf16"` and `"int8"`. Ratios are medians of the rounds' own ratios.
+with `precision="bf16"`. Ratios are medians of the rounds' own ratios.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLUMNS = (
     *("metric", "models", "mode", "pairs_a_round", "pairs_per_second", "lowest", "highest"),
     *("times_bertscore", "times_comet"),
 )
-PRECISIONS = ("float32", "bf16", "int8")
+PRECISIONS = ("float32", "bf16")
 LOADED = 64
 BERTSCORE, COMET = "BERTScore, roberta-large (17 layers)", "COMET-22, XLM-R large (24 layers)"
 PARTS = 4
@@ -209,7 +209,7 @@ def main(given: Sequence[str] | None = None) -> int:
     peak = peak_kib() / 1024
     notes = [
         f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
-        "peers with random weights in float32, RoMe too unless bf16 or int8 is named; "
+        "peers with random weights in float32, RoMe too where no bf16 is named; "
         "batches of 64 and 16 sorted by length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",
     ]

@@ -109,12 +109,12 @@ class Grammar(Feature[TextAcceptability]):
 
     @classmethod
     def make(cls, config: GrammarConfig, resources: Resources) -> Grammar:
-        """Nothing but its settings."""
+        """Return the feature with these settings."""
         return cls(config)
 
     @staticmethod
     def evidence_from_dict(row: dict[str, Any]) -> GrammarEvidence:
-        """The sentences and the reference's probability."""
+        """Return the evidence that ``to_dict()`` wrote."""
         sentences = (
             (string(s["text"]), int(s["start"]), int(s["end"]), number(s["probability"]), number(s["word_probability"]))
             for s in row["sentences"]
@@ -128,12 +128,12 @@ class Grammar(Feature[TextAcceptability]):
 
     @staticmethod
     def describe(evidence: GrammarEvidence) -> Sequence[tuple[Any, ...]]:
-        """Each sentence of the hypothesis with both of its probabilities."""
+        """Return each sentence of the hypothesis with both of its probabilities."""
         rows = ((s.probability, s.word_probability, " ".join(s.text.split())) for s in evidence.sentences)
         return [("acceptable", "its words", "sentence"), *rows]
 
     def prepare(self, text: AnalysedText) -> TextAcceptability:
-        """The text's own probability."""
+        """Return the text's own probability."""
         config, sentences = self.config, _sentences(text.analysis)
         words = Counter(word.text for word in text.analysis.words)
         if not sentences:
@@ -144,7 +144,7 @@ class Grammar(Feature[TextAcceptability]):
         return TextAcceptability(mean, sentences, words)
 
     def compare(self, reference: TextAcceptability, hypothesis: TextAcceptability) -> Component:
-        """min(1, P(hypothesis) / P(reference)) * P(hypothesis) ** power, each P at least ``floor``; raw is the logarithm of P(hypothesis).
+        """Return min(1, P(hypothesis) / P(reference)) * P(hypothesis) ** power, each P at least ``floor``; raw is log P(hypothesis).
 
         P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable
         when all of it is: the mean of logarithms lets a bad sentence count in proportion to its share of the characters, and splitting
@@ -169,7 +169,7 @@ class Grammar(Feature[TextAcceptability]):
         return Component(self.name, value, mean, "log probability", evidence)
 
     def _against(self, mean: float, other: float, apart: float) -> float:
-        """The logarithm of the value, at most 0."""
+        """Return the logarithm of the value, at most 0."""
         lowest = math.log(self.config.floor)
         mean, other = max(mean, lowest), max(other, lowest)
         share = min(1.0, apart / self.config.different) if self.config.different else float(apart > 0.0)
@@ -177,7 +177,7 @@ class Grammar(Feature[TextAcceptability]):
 
 
 def _different_words(reference: Mapping[str, int], hypothesis: Mapping[str, int]) -> float:
-    """The share of the words of both texts that the other one does not have, in [0, 1]; 0 for two texts without words."""
+    """Return the share of the words of both texts that the other one does not have, in [0, 1]; 0 for two texts without words."""
     total = sum(reference.values()) + sum(hypothesis.values())
     shared = sum(min(count, reference.get(word, 0)) for word, count in hypothesis.items())
     return 1.0 - 2.0 * shared / total if total else 0.0
@@ -188,7 +188,7 @@ def _log(probability: float, config: GrammarConfig) -> float:
 
 
 def _sentences(text: Analysis) -> tuple[SentenceAcceptability, ...]:
-    """The sentences with both of their probabilities."""
+    """Return the sentences with both of their probabilities."""
     logs: list[list[float]] = [[] for _ in text.sentences]
     for word, probability in zip(text.words, text.word_probabilities, strict=True):
         logs[word.sentence].append(math.log(max(WORD_FLOOR, float(probability))))

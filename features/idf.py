@@ -27,11 +27,11 @@ class IdfTable:
     floor: float = 0.1
 
     def idf(self, word: str) -> float:
-        """The inverse document frequency of one word, >= floor; an unseen word gets the highest value there is."""
+        """Return the inverse document frequency of one word, >= floor; an unseen word gets the highest value there is."""
         return max(self.floor, math.log((self.documents + 1) / (self.counts.get(word.lower(), 0) + 1)))
 
     def weights(self, words: Sequence[str]) -> NDArray[np.float64]:
-        """(n,) sentence-level normalised TF-IDF weights that sum to 1; an empty array for no words.
+        """Return (n,) sentence-level normalised TF-IDF weights that sum to 1; an empty array for no words.
 
         Every occurrence carries its own mass, so that a word that stands twice weighs twice (RoMe §2.1, §3.1). A word made of
         punctuation alone weighs the floor.

@@ -12,7 +12,7 @@ Vectors = NDArray[np.float64]
 
 
 def cosines(rows: Vectors, columns: Vectors) -> Vectors:
-    """(p, q) cosines in [-1, 1] between vectors of length 1 (or 0): what `unit_vectors` gives, or some of its rows."""
+    """Return (p, q) cosines in [-1, 1] between vectors of length 1 (or 0), see `unit_vectors`."""
     if not len(rows) or not len(columns):
         return np.zeros((len(rows), len(columns)))
     found: Vectors = rows @ columns.T
@@ -20,7 +20,7 @@ def cosines(rows: Vectors, columns: Vectors) -> Vectors:
 
 
 def unit_vectors(vectors: NDArray[np.floating]) -> Vectors:
-    """(n, d) vectors brought to length 1, a zero vector left as it is."""
+    """Return (n, d) vectors brought to length 1, a zero vector left as it is."""
     values = vectors.astype(np.float64)
     norms = np.sqrt(np.add.reduce(values * values, axis=1, keepdims=True))
     norms[norms == 0.0] = 1.0
@@ -29,7 +29,7 @@ def unit_vectors(vectors: NDArray[np.floating]) -> Vectors:
 
 
 def equal_texts(rows: Sequence[str], columns: Sequence[str]) -> NDArray[np.bool_]:
-    """(p, q) whether row i and column j are the same text; texts are numbered first, because numbers compare faster."""
+    """Return (p, q) whether row i and column j are the same text."""
     number: dict[str, int] = {}
     numbered = [np.array([number.setdefault(text, len(number)) for text in texts], np.int64) for texts in (rows, columns)]
     found: NDArray[np.bool_] = numbered[0][:, None] == numbered[1][None, :]
@@ -37,7 +37,7 @@ def equal_texts(rows: Sequence[str], columns: Sequence[str]) -> NDArray[np.bool_
 
 
 def best_assignment(gain: Vectors) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the one-to-one pairs of highest total gain, in the order of the rows."""
+    """Return rows and columns of the one-to-one pairs of highest total gain, in the order of the rows."""
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(gain, maximize=True)
@@ -45,7 +45,7 @@ def best_assignment(gain: Vectors) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def longest_increasing_subsequence(numbers: Sequence[int]) -> list[int]:
-    """The places of one longest strictly increasing subsequence, in order (patience sorting, Fredman 1975); n log n steps."""
+    """Return the places of one longest strictly increasing subsequence (patience sorting, Fredman 1975)."""
     ends: list[int] = []
     tails: list[int] = []
     before: list[int] = []

@@ -42,7 +42,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The set.json of a set. Raises ModelMissingError, with what to do, when it is not there, damaged or of another format."""
+    """Read the set.json of a set. Raises ModelMissingError, with a remedy, when it is absent, damaged or of another format."""
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise ModelMissingError(f"{path} is missing, so {folder} is no model set: {remedy(folder)}")
@@ -65,7 +65,7 @@ def _read(path: Path, _time: int) -> Manifest:
 
 
 def _manifest(content: Mapping[str, Any]) -> Manifest:
-    """Raises ValueError, KeyError, TypeError or AttributeError for what is no manifest."""
+    """Return the manifest of a set.json. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
     name, settings, files = content["name"], content["settings"], content["files"]
     if not re.fullmatch(r"[\w-]+", name):
         raise ValueError(f"the name {name!r} has other characters than letters, digits, _ and -")
@@ -75,20 +75,20 @@ def _manifest(content: Mapping[str, Any]) -> Manifest:
 
 
 def remedy(folder: Path) -> str:
-    """What to do about a set that is not as it should be."""
+    """Return the remedy for a damaged or incomplete set."""
     if Path(folder) in map(set_folder, SETS):
         return "reinstall rome-metric"
     return f"put it right, or if its files are as they should be record it with `rome selfcheck --record --models {folder}`"
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file of a folder, sorted, in folders that are links too."""
+    """Return every file of a folder, sorted, in folders that are links too."""
     found = (Path(top, name) for top, _, names in os.walk(folder, followlinks=True) for name in names)
     return sorted(path for path in found if path.is_file())
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of every model file below a folder, by relative path; cards, set.json and selfcheck.json are no models."""
+    """Return the SHA-256 of every model file of a folder by relative path; cards, set.json and selfcheck.json are no models."""
     paths = [path for path in files_below(folder) if path.name not in _NO_MODEL]
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 

@@ -17,7 +17,7 @@ def check_versions() -> None:
 
 
 def _too_old() -> str:
-    """The first such package and what to do about it; empty when there is none."""
+    """Return the first package that is too old, with a remedy; empty when there is none."""
     for needed in map(Requirement, requires("rome-metric") or ()):
         if needed.marker is None or needed.marker.evaluate({"extra": "models"}):
             try:
@@ -33,7 +33,7 @@ def _too_old() -> str:
 
 
 def import_failed(error: ImportError, what: str, install: str) -> ModelMissingError:
-    """What to raise where an import failed.
+    """Return the error to raise where an import failed.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class SyntaxEvidence:
     bound: float
 
     def __eq__(self, other: object) -> bool:
-        """Equal trees under the same equality of nodes."""
+        """Compare the trees, the distance and which nodes are equal."""
         return isinstance(other, SyntaxEvidence) and (
             (self.reference, self.hypothesis, self.distance, self.bound)
             == (other.reference, other.hypothesis, other.distance, other.bound)
@@ -112,12 +112,12 @@ class SyntaxEvidence:
 
     @cached_property
     def operations(self) -> tuple[TreeEdit, ...]:
-        """The cheapest edit operations that turn the hypothesis' tree into the reference's, as ``zss`` would find them."""
+        """Return the cheapest edit operations that turn the hypothesis' tree into the reference's, as ``zss`` would find them."""
         return edit_operations(self.hypothesis, self.reference, self.equal)
 
 
 def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
-    """The dependency tree of a text: lemmas in word order, several sentences side by side under one imaginary root (A.1)."""
+    """Return the dependency tree of a text: lemmas in word order, several sentences side by side under one imaginary root (A.1)."""
     kept = [n for n, word in enumerate(analysis.words) if config.punctuation or word.upos != "PUNCT"][: config.max_nodes]
     node_of = {word: node for node, word in enumerate(kept, start=1)}
     parents = [-1]
@@ -135,7 +135,7 @@ def tree_of(analysis: Analysis, config: SyntaxConfig = SyntaxConfig()) -> Tree:
 
 
 def edit_operations(source: Tree, target: Tree, equal: NDArray[np.bool_]) -> tuple[TreeEdit, ...]:
-    """A cheapest way from source to target, that of ``zss``: first the nodes that stand for each other, then deletions and insertions.
+    """Return the cheapest edits from source to target that ``zss`` finds: matches and changes, then deletions and insertions.
 
     Parameters
     ----------
@@ -174,12 +174,12 @@ class Syntax(Feature[PreparedTree]):
 
     @classmethod
     def make(cls, config: SyntaxConfig, resources: Resources) -> Syntax:
-        """Nothing but its settings."""
+        """Return the feature with these settings."""
         return cls(config)
 
     @staticmethod
     def evidence_from_dict(row: dict[str, Any]) -> SyntaxEvidence:
-        """The trees; their edits are taken from the row where it has them, not found anew."""
+        """Return the evidence that ``to_dict()`` wrote; edits are taken from the row where it has them."""
         reference, hypothesis = _tree_from_dict(row["reference"]), _tree_from_dict(row["hypothesis"])
         n, m = len(hypothesis.labels), len(reference.labels)
         equal: NDArray[np.bool_] = np.array(row["equal"], np.bool_).reshape(n, m)
@@ -189,14 +189,14 @@ class Syntax(Feature[PreparedTree]):
         return evidence
 
     def prepare(self, text: AnalysedText) -> PreparedTree:
-        """The tree."""
+        """Return the tree."""
         from .tree_edit_distance import post_order
 
         tree = tree_of(text.analysis, self.config)
         return PreparedTree(tree, post_order(tree.parents, mirrored=True), text.units[list(tree.words[1:])])
 
     def compare(self, reference: PreparedTree, hypothesis: PreparedTree) -> Component:
-        """One minus the distance over its bound; raw is the number of tree edits.
+        """Return one minus the distance over its bound; raw is the number of tree edits.
 
         The bound is what two trees of these sizes (n and m words, the imaginary root not counted) can cost at most: n + m - 1,
         reached by a chain against a star without a common lemma, because one node can always be changed into another; n + m when
@@ -230,7 +230,7 @@ def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:
 
 
 def _tree_from_dict(row: dict[str, Any]) -> Tree:
-    """A tree whose columns are equally long, under one root that stands first, without a cycle."""
+    """Return a tree from plain values. Raises ValueError unless its columns fit together and form one tree under the first node."""
     labels, relations = tuple(map(string, row["labels"])), tuple(map(string, row["relations"]))
     parents, words = tuple(map(int, row["parents"])), tuple(map(int, row["words"]))
     if not labels or len({len(labels), len(relations), len(parents), len(words)}) > 1 or parents[0] != -1:

@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """The function compiled, its machine code kept where numba finds room; the function itself where numba is not installed."""
+    """Compile a function with numba, cached where a folder can be written; return the function itself without numba."""
     try:
         from numba import njit
     except ImportError:
@@ -84,7 +84,7 @@ def post_order(parents: Sequence[int], mirrored: bool = False) -> PostOrder:
 
 @compiled
 def _fill(equal, left_a, left_b, tree, forest, last_a, last_b):  # type: ignore[no-untyped-def]
-    """The distances of all forests that begin where the trees under two nodes do; those that are trees are kept in ``tree`` too."""
+    """Fill in the distances of all forests that begin where the trees under two nodes do, and those of trees in ``tree``."""
     start_a, start_b = left_a[last_a], left_b[last_b]
     forest[start_a, start_b] = 0.0
     for i in range(start_a, last_a + 1):
@@ -144,7 +144,7 @@ def _pairs(equal, left_a, left_b, tree):  # type: ignore[no-untyped-def]
 
 
 def tree_edit_distance(a: PostOrder, b: PostOrder, equal: NDArray[np.bool_]) -> float:
-    """The least number of changes, insertions and deletions that turn tree a into tree b, both arranged the same way round.
+    """Return the least number of changes, insertions and deletions that turn tree a into tree b, both arranged alike.
 
     Source: Zhang and Shasha 1989; RoMe §3.2.
 
@@ -158,7 +158,7 @@ def tree_edit_distance(a: PostOrder, b: PostOrder, equal: NDArray[np.bool_]) -> 
 
 
 def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The nodes of a and b that stand for each other in one cheapest edit script, in the order of a's indices.
+    """Return the nodes of a and b that one cheapest edit script matches, in the order of a's indices.
 
     A node that is not named is deleted (a) or inserted (b). Of several cheapest scripts the one of ``zss``: where it makes no difference
     a node is rather deleted than inserted, and rather inserted than changed.
@@ -177,7 +177,7 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
 
 
 def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
-    """`tree_edit_distance` by the reference implementation; the trees are given as for `tree_mapping`. Raises ModelMissingError without it."""
+    """Return `tree_edit_distance` by the reference implementation. Raises ModelMissingError where ``zss`` is not installed."""
     try:
         import zss
     except ImportError as error:

@@ -86,7 +86,7 @@ class Analysis:
     states: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
 
     def __eq__(self, other: object) -> bool:
-        """Equal when every column is, the arrays element by element."""
+        """Compare every column, the arrays element by element."""
         return (
             isinstance(other, Analysis)
             and (self.text, self.sentences, self.words) == (other.text, other.sentences, other.words)

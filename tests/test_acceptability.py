@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rome.exceptions import ModelMissingError
-from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
+from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability, probabilities_of
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.weights import save_weights
 
@@ -41,7 +41,7 @@ def judge(texts: list[str]) -> tuple[torch.Tensor, list[torch.Tensor]]:
     ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(row) for row in rows])[:, None]
     with torch.no_grad():
-        states = trunk(ids, attention_mask=mask).hidden_states[model.input_layer]
+        states = trunk(ids, mask.long(), output_hidden_states=True).hidden_states[model.input_layer]
     sentences, pieces = model.probabilities(states, mask)
     return sentences, [row[real] for row, real in zip(pieces, mask, strict=True)]
 
@@ -68,6 +68,34 @@ def test_training_and_evaluation_compute_the_same_without_dropout() -> None:
     plain = model.train()(states, mask)
     torch.testing.assert_close(fused[0], plain[0].detach(), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(fused[1][mask], plain[1].detach()[mask], atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("buckets", [0, 32])
+def test_rows_of_any_length_have_the_probabilities_of_each_alone(buckets: int) -> None:
+    """Law: in batches of any size, with and without biases of distances."""
+    torch.manual_seed(0)
+    model, rows = Acceptability(2, 1, hidden=24, heads=4, inner=48, buckets=buckets).eval(), [torch.randn(n, 24) for n in (1, 7, 3, 41, 7)]
+    for size in (1, 16, 1000):
+        sentences, pieces = probabilities_of(model, rows, size)
+        for row, sentence, own in zip(rows, sentences, pieces, strict=True):
+            alone, alone_pieces = model.probabilities(row[None], torch.ones(1, len(row), dtype=torch.bool))
+            assert float(sentence) == pytest.approx(float(alone), abs=1e-5)
+            torch.testing.assert_close(torch.from_numpy(own), alone_pieces[0], atol=1e-5, rtol=1e-5)
+    assert probabilities_of(model, [])[0].shape == (0,)
+
+
+def test_biases_of_distances_are_learned_and_seen() -> None:
+    """Training and evaluation compute the same with them, and gradients reach the table."""
+    torch.manual_seed(0)
+    model = Acceptability(2, 1, hidden=24, heads=4, inner=48, buckets=32).eval()
+    states, mask = torch.randn(1, 9, 24), torch.ones(1, 9, dtype=torch.bool)
+    with torch.no_grad():
+        plain = model(states, mask)[1]
+    learned = model.train()(states, mask)[1]
+    torch.testing.assert_close(plain, learned.detach(), atol=1e-5, rtol=1e-4)
+    learned.sum().backward()
+    table = model.relative_attention_bias
+    assert table is not None and table.weight.grad is not None and float(table.weight.grad.abs().sum()) > 0
 
 
 def test_probabilities_are_calibrated_logits() -> None:

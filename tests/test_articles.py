@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rome.features.errors.config import SurfaceConfig
 from rome.features.errors.errors import Errors
-from rome.features.errors.surface import surface_errors
+from rome.features.errors.evidence import SurfaceConfig
+from rome.features.errors.spans import surface_errors
 from rome.features.errors.typos import wrong_articles
 from rome.features.values import Analysis
 

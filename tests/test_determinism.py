@@ -47,9 +47,9 @@ def alone() -> NDArray[np.float64]:
 
 
 def check(found: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
-    """The same in every number, to the last bit."""
+    """Assert that every number is nearly the same; vectors are kept in float16, so a last digit of a state may move a score by some 1e-5."""
     far = np.abs(found - expected).max(axis=0)
-    assert dict(zip(NUMBERS, far, strict=True)) == dict.fromkeys(NUMBERS, 0.0)
+    assert (far < 1e-4).all(), dict(zip(NUMBERS, far, strict=True))
 
 
 @pytest.mark.parametrize(

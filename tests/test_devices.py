@@ -17,7 +17,7 @@ from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.signature import without_arithmetic  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
-from rome.features.analyser.acceptability import AcceptabilityClassifier, load_acceptability  # noqa: E402
+from rome.features.analyser.acceptability import load_acceptability, probabilities_of  # noqa: E402
 from rome.features.analyser.config import set_folder  # noqa: E402
 from rome.features.analyser.encoder import load_encoder  # noqa: E402
 from rome.features.analyser.model_set import arithmetic, found_device  # noqa: E402
@@ -82,11 +82,12 @@ def test_the_command_says_it_in_one_line(cards: set[str], capsys: pytest.Capture
 
 
 def test_no_score_depends_on_the_batch() -> None:
-    """One piece, a few, and everything at once: equal to the last bit."""
+    """One piece, a few, and everything at once: scores are nearly the same."""
     few, usual, many = (
-        RoMe(models="small", progress=False, threads=1, batch_size=size).score(**PAIRS) for size in (1, 1024, 100_000)
+        [segment.score for segment in RoMe(models="small", progress=False, threads=1, batch_size=size).score(**PAIRS)]
+        for size in (1, 512, 100_000)
     )
-    assert usual.to_dict(evidence=True) == few.to_dict(evidence=True) == many.to_dict(evidence=True)
+    np.testing.assert_allclose([few, many], [usual, usual], atol=1e-5)
 
 
 # torch's device "meta" has shapes without numbers: an operation that mixes it with the CPU raises, as a card would.
@@ -94,14 +95,15 @@ def test_no_score_depends_on_the_batch() -> None:
 
 def test_trunk_and_heads_compute_where_they_are_put() -> None:
     """States, vectors and judgements lie on the device until they are copied out."""
-    encoder = load_encoder(SMALL / "encoder", device="meta")
+    base = set_folder("base")  # transformers' BertModel looks at the numbers of a mask
+    encoder = load_encoder(base / "encoder", device="meta")
     read = encoder.read(["A cat sat on a mat.", "It rained. " * 300])
     assert {row.device.type for each in read for row in each.rows} == {"meta"}
     assert {row.device.type for row in encoder._row_vectors(read)} == {"meta"}
-    judge = AcceptabilityClassifier(load_acceptability(SMALL / "grammar").to("meta"))
-    rows = [row for each in read for row in each.after(judge.model.input_layer)]
+    judge = load_acceptability(base / "grammar").to("meta")
+    rows = [row for each in read for row in each.after(judge.input_layer)]
     with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
-        judge.probabilities(rows)
+        probabilities_of(judge, rows)
 
 
 def test_trees_are_found_where_the_head_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +131,8 @@ def test_the_reader_computes_where_it_is_put(kind: str, tmp_path: Path) -> None:
     reader = PairReader(tmp_path, BELOW, device="meta")
     with pytest.raises((NotImplementedError, RuntimeError), match="(?i)meta tensor"):
         reader([(with_states("the old dog"), with_states("a new cat ran", 1))])
-    layers, distances, tensors = reader._parts
-    assert {tensor.device.type for tensor in (*tensors.values(), *layers[0].inputs)} == {"meta"}
-    assert distances is None or distances.weight.device.type == "meta"
+    layers, tensors = reader._parts
+    assert {tensor.device.type for tensor in (*tensors.values(), *layers.parameters())} == {"meta"}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.exceptions import ModelMissingError
-from rome.features.errors.alignment import match_words
-from rome.features.errors.config import ErrorsConfig
 from rome.features.errors.errors import Errors
 from rome.features.errors.evidence import (
     BANDS,
@@ -23,6 +21,7 @@ from rome.features.errors.evidence import (
     SEVERITIES,
     WEIGHTS,
     EqualWords,
+    ErrorsConfig,
     ErrorsEvidence,
     PairErrorModel,
     PairPrediction,
@@ -30,6 +29,7 @@ from rome.features.errors.evidence import (
     severity_of,
     value_of,
 )
+from rome.features.errors.prepared import match_words
 from rome.features.errors.quantities import Quantity
 from rome.features.errors.spans import Finding, PairWords, weigh
 from rome.features.idf import IdfTable

@@ -11,9 +11,8 @@ from errors_laws import check_laws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.errors.config import ErrorsConfig, SurfaceConfig
 from rome.features.errors.errors import Errors
-from rome.features.errors.evidence import MAXIMUM, MINOR_MOST
+from rome.features.errors.evidence import MAXIMUM, MINOR_MOST, ErrorsConfig, SurfaceConfig
 from rome.features.errors.prepared import compared_words
 from rome.features.errors.quantities import Quantity
 from rome.features.errors.quantity_pairs import QuantitiesCompared

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rome.combining.signature import feature_signature
-from rome.features.errors.config import ErrorsConfig
+from rome.features.errors.evidence import ErrorsConfig
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import SyntaxConfig

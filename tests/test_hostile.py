@@ -390,7 +390,7 @@ def test_the_code_of_a_models_folder_is_never_run(tmp_path: Path) -> None:
 def test_checkpoints_come_in_by_one_door() -> None:
     """The function that says so to transformers is the only one that loads anything with it."""
     loading = [name for name, path in sources() if ".from_pretrained(" in path.read_text(encoding="utf-8")]
-    assert loading == ["rome.features.checkpoints"]
+    assert loading == ["rome.features.analyser.transformer"]
 
 
 def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rome.combining.signature import feature_signature
 from rome.exceptions import InputError
-from rome.features.errors.config import ErrorsConfig
+from rome.features.errors.evidence import ErrorsConfig
 from rome.features.grammar import GrammarConfig
 from rome.features.semantic import SemanticConfig
 from rome.features.syntax import Syntax, SyntaxConfig, tree_of

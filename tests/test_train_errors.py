@@ -25,8 +25,7 @@ from rome.train.common.recipe import FIELDS, read_card
 from rome.train.common.training import PROGRESS
 from rome.train.errors import recipe, signals, sources
 from rome.train.errors.batches import Batch
-from rome.train.errors.judging import judge
-from rome.train.errors.losses import Weights, losses
+from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons
 from rome.train.synthesis.signals import make_signal

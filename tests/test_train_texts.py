@@ -27,9 +27,9 @@ from rome.features.errors.evidence import TYPES
 from rome.features.values import Analysis
 from rome.train.errors import texts as errors_texts
 from rome.train.errors.groups import COST, MOST, UNLIKE, Groups
+from rome.train.errors.packing import TYPE_OF
 from rome.train.errors.sources import Perturbed
 from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
-from rome.train.errors.types import TYPE_OF
 from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
 
 from handmade import analysis

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.features.errors.alignment import match_words
-from rome.features.errors.config import SurfaceConfig
 from rome.features.errors.errors import Errors
-from rome.features.errors.prepared import marks_of
-from rome.features.errors.surface import surface_errors
+from rome.features.errors.evidence import SurfaceConfig
+from rome.features.errors.prepared import marks_of, match_words
+from rome.features.errors.spans import surface_errors
 from rome.features.errors.typos import repeated_words, tidy
 
 from handmade import analysis, prepared, saying

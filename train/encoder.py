@@ -22,8 +22,8 @@ from rome.features.analyser.encoder import (
     load_trunk,
     parts_of,
 )
+from rome.features.analyser.transformer import pretrained
 from rome.features.analyser.weights import save_weights
-from rome.features.checkpoints import pretrained
 from rome.train.common.recipe import card_text, write_card
 
 TRUNK_LAYERS = 4

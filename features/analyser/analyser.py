@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
-from .acceptability import AcceptabilityClassifier, load_acceptability
-from .config import BATCH_SIZE, EMBEDDED, ModelConfig
-from .encoder import SentenceStates, load_encoder
+from .acceptability import load_acceptability, probabilities_of
+from .config import BATCH_SIZE, EMBEDDED, ModelConfig, most_threads
+from .encoder import SentenceStates, in_precision, load_encoder, torch_threads
 from .model_set import layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
-from .trunk import torch_threads
 
 CHUNK_CHARACTERS = 8_000
 """Texts that are worked on together have about so many at most, or what fills a batch."""
@@ -42,7 +40,7 @@ class Analyser:
     batch_size
         Word pieces that the set's own models compute at once; the numbers do not depend on it.
     precision
-        ``float32``, or ``bf16`` or ``int8`` for the products of trunk and acceptability.
+        ``float32``, or ``bf16`` for the products of trunk and acceptability.
     """
 
     def __init__(
@@ -56,10 +54,10 @@ class Analyser:
     ) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self.characters = max(CHUNK_CHARACTERS, 4 * batch_size)
-        self.threads = threads if threads is not None else torch.get_num_threads()
+        self.threads = most_threads(threads)
         folder, download = config.folder, config.download
         self.embedded = load_encoder(folder / "encoder", device, batch_size, precision)
-        self.acceptability = AcceptabilityClassifier(load_acceptability(folder / "grammar").to(device), batch_size, precision)
+        self.acceptability = load_acceptability(folder / "grammar").to(device)
         self.below = layers_below(folder)
         self.parser = (
             embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))
@@ -74,7 +72,7 @@ class Analyser:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download, device=device)
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysis]:
-        """One Analysis a text, in order; texts are worked on in chunks, so that what is done so far can be stored.
+        """Yield one Analysis per text, in order; texts are analysed in chunks, so that finished ones can be stored.
 
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
@@ -105,7 +103,7 @@ class Analyser:
         ]
 
     def _states(self, surfaces: Sequence[str], sentences: Sequence[ParsedSentence]) -> list[SentenceStates]:
-        """What the trunk gives for every sentence: from the pass that the parser read, or a pass now."""
+        """Return the trunk's states of every sentence: from the parser's pass, or from a pass now."""
         known = [sentence.states for sentence in sentences if sentence.states is not None]
         return known if len(known) == len(sentences) else self.embedded.read(surfaces)
 
@@ -119,9 +117,10 @@ class Analyser:
         return self.encoder.states(pieces), pieces
 
     def _probabilities(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
-        """For each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
-        rows = [row for each in states for row in each.after(self.acceptability.model.input_layer)]
-        sentences, piece_rows = self.acceptability.probabilities(rows)
+        """Return for each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""
+        rows = [row for each in states for row in each.after(self.acceptability.input_layer)]
+        with in_precision(self.embedded.precision, str(self.embedded.device)):
+            sentences, piece_rows = probabilities_of(self.acceptability, rows, self.embedded.batch_size)
         sentence_logs = np.log(np.maximum(sentences.astype(np.float64), 1e-9))
         acceptable, piece_probabilities, at = [], [], 0
         for each in states:
@@ -133,7 +132,7 @@ class Analyser:
 
 
 def _chunks(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
-    """The texts in order, cut into chunks of about so many characters; at least one text in each."""
+    """Yield the texts in order, in chunks of about so many characters; at least one text in each."""
     chunk: list[str] = []
     filled = 0
     for text in texts:
@@ -197,14 +196,14 @@ def _halved(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float16]:
 
 
 def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[ParsedWord]:
-    """The words without a full stop that only tidying put there, unless something hangs on it."""
+    """Return the words without a full stop that only tidying added, unless another word depends on it."""
     stop = len(words)
     added = stop > 1 and words[-1].start == place and all(word.head != stop for word in words)
     return words[:-1] if added else words
 
 
 def _words(parsed: Sequence[ParsedWord], text: str, meant: Tidied, first: int, number: int) -> Iterator[Word]:
-    """Words of one sentence at their places in the text as it stands, written as they stand there."""
+    """Yield the words of one sentence with their places and forms in the original text."""
     for form, lemma, upos, xpos, feats, head, relation, left, right in parsed:
         start, end = meant.place(left, right)
         end = min(end, len(text))

@@ -14,20 +14,25 @@ EMBEDDED = "embedded"
 SETS = ("base", "small")
 """The model sets that the package carries."""
 DEFAULT_SET = "base"
-BATCH_SIZE = 1024
-"""Word pieces, or words, that pass through layers at once; few, so that what passes between two layers stays in the processor's cache."""
+BATCH_SIZE = 512
+"""Word pieces, or words, that pass through layers at once; few, so that batches have little padding and stay in the processor's cache."""
 
 
 def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
-    """The folder of a model set: one that the package carries, by its name, or any other path as it is."""
+    """Return the folder of a model set: one that the package carries, by its name, or any other path as it is."""
     if models in SETS:
         return Path(str(files("rome.data"))) / "models" / str(models)
     return Path(models)
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def most_threads(threads: int | None) -> int | None:
+    """Return a number of threads, at most one per processor; None stays None."""
+    return None if threads is None else min(threads, processors())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class ModelConfig:
 
     @classmethod
     def paper(cls, parser: str | None = None, *, download: bool = False) -> ModelConfig:
-        """The models of the RoMe paper (§4.2): ALBERT-large vectors, Stanza's English package, a BERT classifier for CoLA.
+        """Return the models of the RoMe paper (§4.2): ALBERT-large vectors, Stanza's English package, a BERT classifier for CoLA.
 
         Parameters
         ----------
@@ -91,7 +96,7 @@ class ModelConfig:
 
     @property
     def folder(self) -> Path:
-        """The folder of the model set."""
+        """Return the folder of the model set."""
         return set_folder(self.set)
 
     @property

@@ -1,14 +1,15 @@
 """The encoder of a model set: one pass of its trunk over a text, whose states everything shares.
 
-Word vectors, tags and trees, acceptability and word probabilities all start from these states (see `SentenceStates`). The trunk is
-rounded once to int8 and never trained further; its layers run without padding (features/analyser/trunk.py), so the states of a text
-are the same to the last bit whatever other texts are read beside it.
+The trunk is transformers' MPNetModel or BertModel, filled from the set's own file. Word vectors, tags and trees, acceptability and word
+probabilities all start from its states (see `SentenceStates`). Rows are padded in batches of similar length; the states of a text differ by less
+than 1e-5 between batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,75 +17,106 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 from torch.nn import functional
+from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
 from .config import BATCH_SIZE, set_folder
-from .pieces import Encoded, WordPieces, encode, merge_windows
-from .trunk import (
-    RoundedTable,
-    Trunk,
-    TrunkConfig,
-    at_least,
-    bert_layers,
-    blocks,
-    embedded,
-    in_precision,
-    layer_states,
-)
-from .weights import SCALE, load_weights
+from .pieces import Encoded, WordPieces, batches_of, encode, merge_windows, padded
+from .weights import load_weights
 
 TRUNK_FILE, COMMON_FILE, PIECES_FILE = "trunk.safetensors", "common.safetensors", "tokenizer.json"
 VECTORS_FILE = "vectors.safetensors"
-WORDS = "embeddings.word_embeddings.weight"
-"""The name of the table of the pieces' vectors."""
 TEXTS = 64
 """In one of `parts_of`."""
+WORDS = "embeddings.word_embeddings.weight"
+"""The name of the table of the pieces' vectors."""
+SIZES = (
+    "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size max_position_embeddings type_vocab_size layer_norm_eps"
+    " hidden_act first_position relative_attention_num_buckets dropout"
+).split()
+"""What our files say of a trunk; ``first_position`` is the number of a row's first piece in the table of positions."""
+MPNET_NAMES = {
+    "attention.self.query": "attention.attn.q",
+    "attention.self.key": "attention.attn.k",
+    "attention.self.value": "attention.attn.v",
+    "attention.output.dense": "attention.attn.o",
+    "attention.output.LayerNorm": "attention.LayerNorm",
+}
+"""The parts of a layer by BERT's names, which our files use, and by MPNet's."""
 
 
-def load_trunk(folder: Path, *, rounded: bool = False) -> Trunk:
-    """Load a set's trunk from the folder of its encoder; evaluation mode, no gradients.
+class GivenStates(torch.nn.Module):
+    """Stand for the embeddings of a network whose input are states."""
 
-    Raises ModelMissingError when the folder does not hold it, ValueError when the file does not fit its own configuration.
+    def forward(self, inputs_embeds: torch.Tensor, **_: Any) -> torch.Tensor:
+        """Return the states."""
+        return inputs_embeds
+
+
+def network(config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor], where: str) -> Any:
+    """Return transformers' MPNetModel or BertModel with these tensors, in evaluation mode and without gradients.
 
     Parameters
     ----------
-    rounded
-        Whether the vectors of the pieces stay int8, as the file has them: for those who only look them up.
+    config
+        A model of `relative_attention_num_buckets` is MPNet's.
+    tensors
+        By BERT's names. Without embeddings the network gets states as ``inputs_embeds``.
+    where
+        The file that they come from, for messages.
+
+    Raises
+    ------
+    ValueError
+        The tensors do not fit the configuration, or its activation is not GELU.
     """
-    tensors, description = load_weights(Path(folder) / TRUNK_FILE, rounded=(WORDS,) if rounded else ())
-    model = Trunk(_config(description))
-    if WORDS + SCALE in tensors:
-        model.embeddings.word_embeddings = RoundedTable(model.config.vocab_size, model.config.hidden_size)
-        tensors[WORDS.replace(".weight", SCALE)] = tensors.pop(WORDS + SCALE)
-    return _filled(model, tensors, folder)
-
-
-def load_last_layers(folder: Path, number: int) -> Trunk:
-    """The trunk with so many of its last layers alone, and without embeddings, of which no number is read. Raises as `load_trunk`."""
-    path = Path(folder) / TRUNK_FILE
-    config = _config(load_weights(path, ())[1])
-    first = config.num_hidden_layers - number
-    names = {f"encoder.layer.{first + n}.": f"encoder.layer.{n}." for n in range(number)}
-    tensors, _ = load_weights(path, [*names, "encoder.relative_attention_bias."])
-    for old, new in names.items():
-        tensors |= {new + name.removeprefix(old): tensors.pop(name) for name in [*tensors] if name.startswith(old)}
-    model = Trunk(replace(config, num_hidden_layers=number))
-    model.embeddings = nn.Identity()
-    return _filled(model, tensors, folder)
-
-
-def _config(description: Mapping[str, Any]) -> TrunkConfig:
-    return TrunkConfig.of(description["config"])
-
-
-def _filled(model: Trunk, tensors: Mapping[str, torch.Tensor], folder: Path) -> Trunk:
-    """The trunk with its numbers."""
+    if config.get("hidden_act", "gelu") != "gelu":
+        raise ValueError(f"the activation of {where} must be gelu, got {config['hidden_act']!r}")
+    kind, own = (MPNetModel, MPNetConfig) if config.get("relative_attention_num_buckets") else (BertModel, BertConfig)
+    named = {mpnet_name(name): tensor for name, tensor in tensors.items()} if kind is MPNetModel else dict(tensors)
+    sizes = {name: config[name] for name in SIZES if name in config}
+    settings = own(**sizes, hidden_dropout_prob=config.get("dropout", 0.0), attention_probs_dropout_prob=0.0)
+    with torch.device("meta"):  # no random numbers that would only be replaced
+        model = kind(settings, add_pooling_layer=False)
+    if not any(name.startswith("embeddings.") for name in named):
+        model.embeddings = GivenStates()
     try:
-        model.load_state_dict(tensors, assign=True)
+        model.load_state_dict(named, assign=True)
     except RuntimeError as error:
-        raise ValueError(f"{folder}/{TRUNK_FILE} does not fit its own configuration: {error}") from error
+        raise ValueError(f"{where} does not fit its own configuration: {error}") from error
+    for name, ids in model.embeddings.named_buffers():  # which no file stores
+        places = torch.arange(ids.shape[1])[None]
+        setattr(model.embeddings, name, places if name == "position_ids" else torch.zeros_like(places))
     return model.eval().requires_grad_(False)
+
+
+def mpnet_name(name: str) -> str:
+    """Return MPNet's name of a tensor by BERT's."""
+    for old, new in MPNET_NAMES.items():
+        name = name.replace(old, new)
+    return name
+
+
+def stored_name(name: str) -> str:
+    """Return BERT's name of a tensor by MPNet's or BERT's."""
+    for new, old in MPNET_NAMES.items():
+        name = name.replace(old, new)
+    return name
+
+
+def stored_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Return the tensors of a trunk, or of a layer of one, by BERT's names."""
+    return {stored_name(name): tensor for name, tensor in model.state_dict().items()}
+
+
+def load_trunk(folder: Path) -> Any:
+    """Load a set's trunk from the folder of its encoder.
+
+    Raises ModelMissingError when the folder does not hold it, ValueError as `network`.
+    """
+    path = Path(folder) / TRUNK_FILE
+    tensors, about = load_weights(path)
+    return network(about["config"], tensors, str(path))
 
 
 def load_tokenizer(folder: Path) -> WordPieces:
@@ -92,9 +124,27 @@ def load_tokenizer(folder: Path) -> WordPieces:
     return WordPieces(Path(folder) / PIECES_FILE)
 
 
+@contextmanager
+def torch_threads(count: int | None) -> Iterator[None]:
+    """Let torch use ``count`` threads (its own number for None) and multiply float32 as float32; then put its own settings back."""
+    before, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_num_threads(count or before)
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        torch.set_float32_matmul_precision(precision)
+
+
+def in_precision(precision: str, device: str) -> AbstractContextManager[Any]:
+    """Return a context in which torch multiplies in bfloat16 for the precision ``bf16``."""
+    return torch.autocast(torch.device(device).type, torch.bfloat16) if precision == "bf16" else nullcontext()
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceStates:
-    """What one pass of the trunk gives for a text.
+    """Hold what one pass of the trunk gives for a text.
 
     Attributes
     ----------
@@ -109,15 +159,15 @@ class SentenceStates:
     rows: tuple[torch.Tensor, ...]
 
     def after(self, layer: int) -> list[torch.Tensor]:
-        """(length, width) of each row after one layer, counted from 1, or from the end with -1 for the last."""
+        """Return (length, width) of each row after one layer, counted from 1, or from the end with -1 for the last."""
         return [row[layer - 1 if layer > 0 else layer] for row in self.rows]
 
     def merged(self, layer: int = -1) -> NDArray[np.float32]:
-        """(n, width) states of the pieces after one layer, counted as in `after`; where rows overlap, their mean."""
+        """Return (n, width) states of the pieces after one layer, counted as in `after`; where rows overlap, their mean."""
         return merge_windows(self.pieces, [row.cpu().numpy() for row in self.after(layer)])
 
     def whole(self, layers: int) -> torch.Tensor:
-        """(layers, 1 + n + 1, width) states after the first layers as one row with both marks; where rows overlap, their mean."""
+        """Return (layers, 1 + n + 1, width) states after the first layers as one row with both marks; where rows overlap, their mean."""
         if len(self.rows) == 1:
             return self.rows[0][:layers]
         first, last = self.rows[0], self.rows[-1]
@@ -126,26 +176,26 @@ class SentenceStates:
 
 
 class EmbeddedEncoder:
-    """A trunk, its word pieces, and how vectors of words are made of its states.
+    """Hold a trunk, its word pieces, and the maps from its states to vectors of words.
 
     Parameters
     ----------
     trunk
-        Frozen. In another precision than float32 its layers are taken from it.
+        Frozen.
     common
-        (d,) the mean vector over a sample of text, which is taken off every vector, because all share it and cosines mean more without it.
+        (d,) the mean vector over a sample of text. It is subtracted from every vector, because all share it and cosines mean more without it.
     projections, bias
-        Matrices (d, width) by the number of a layer, and (d,): a vector is the sum of what they make of the states after these layers. Without
-        any it is the state after the last layer.
+        Matrices (d, width) by the number of a layer, and (d,): a vector is the sum of the mapped states after these layers. Without any it is the
+        state after the last layer.
     batch_size
-        Word pieces that are computed at once; the numbers do not depend on it.
+        Word pieces that are computed at once.
     precision
-        Of the layers' products, see `in_precision`.
+        Of the trunk's products, see `in_precision`.
     """
 
     def __init__(
         self,
-        trunk: Trunk,
+        trunk: Any,
         tokenizer: WordPieces,
         common: torch.Tensor,
         projections: Mapping[int, torch.Tensor] = MappingProxyType({}),
@@ -153,91 +203,81 @@ class EmbeddedEncoder:
         batch_size: int = BATCH_SIZE,
         precision: str = "float32",
     ) -> None:
-        self.trunk, self.tokenizer, self.common, self.batch_size = trunk, tokenizer, common, batch_size
-        self.device = trunk.embeddings.word_embeddings.weight.device
+        self.trunk, self.tokenizer, self.common = trunk, tokenizer, common
+        self.batch_size, self.precision, self.device = batch_size, precision, trunk.device
         self.projections = {layer: matrix.to(self.device) for layer, matrix in projections.items()}
         self.bias = (torch.zeros_like(common) if bias is None else bias).to(self.device)
-        self.window = trunk.config.window
-        self._layers = in_precision(bert_layers(trunk), precision)
-        if precision != "float32":
-            trunk.encoder.layer = nn.ModuleList()  # the rounded ones compute, and nobody needs these
-
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The texts as rows of pieces, each with the marks at both ends; long texts as several rows that overlap."""
-        return encode(self.tokenizer, texts, self.window)
+        self.first_position: int = getattr(trunk.config, "first_position", 0)
+        self.window = trunk.config.max_position_embeddings - self.first_position
 
     def read(self, texts: Sequence[str]) -> list[SentenceStates]:
-        """One pass of the trunk over each different text; the states of a text do not depend on the others."""
+        """Return the states of each text, from one pass over each different text."""
         different = list(dict.fromkeys(texts))
-        encoded = dict(zip(different, self.encode(different), strict=True))
-        rows = sorted({row for each in encoded.values() for row in each.rows}, key=lambda row: (len(row), row))
+        encoded = dict(zip(different, encode(self.tokenizer, different, self.window), strict=True))
+        rows = list(dict.fromkeys(row for each in encoded.values() for row in each.rows))
         found = dict(zip(rows, self.states_of_rows(rows), strict=True))
         return [SentenceStates(encoded[text], tuple(found[row] for row in encoded[text].rows)) for text in texts]
 
-    def states_of_rows(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """(layers, length, width) states of rows of piece ids, marks included, sorted by length."""
-        lengths = [len(row) for row in rows]
-        return [states for start, stop in blocks(lengths, self.batch_size) for states in self._pass(rows[start:stop])]
-
     @torch.no_grad()
-    def _pass(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """(layers, length, width) states of rows sorted by length."""
-        lengths = [len(row) for row in rows]
-        layers = layer_states(self._layers, embedded(self.trunk, rows), lengths, self.trunk.encoder.position_bias)
-        return list(torch.stack(list(layers)).float().split(lengths, dim=1))
+    def states_of_rows(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """Return (layers, length, width) states of each row of piece ids, marks included."""
+        found = [torch.zeros(0)] * len(rows)
+        for chosen in batches_of([len(row) for row in rows], self.batch_size):
+            ids, mask = padded([torch.tensor(rows[n]) for n in chosen])
+            places = torch.arange(self.first_position, self.first_position + ids.shape[1])[None]
+            inputs = {"input_ids": ids, "attention_mask": mask.long(), "position_ids": places}
+            with in_precision(self.precision, str(self.device)):
+                read = self.trunk(**{name: one.to(self.device) for name, one in inputs.items()}, output_hidden_states=True)
+            states = torch.stack(read.hidden_states[1:]).float()
+            for k, n in enumerate(chosen):
+                found[n] = states[:, k, : len(rows[n])]
+        return found
 
     @torch.no_grad()
     def vectors(self, texts: Sequence[SentenceStates]) -> list[NDArray[np.float32]]:
-        """For each text (n, d) vectors of its pieces, without the part common to all."""
+        """Return for each text (n, d) vectors of its pieces, without the part common to all."""
         rows, common = iter(self._row_vectors(texts)), self.common.numpy()
         return [merge_windows(text.pieces, [next(rows).cpu().numpy() for _ in text.rows]) - common for text in texts]
 
     def _row_vectors(self, texts: Sequence[SentenceStates]) -> Sequence[torch.Tensor]:
-        """(length, d) vectors of the pieces of every row of every text, marks included."""
+        """Return (length, d) vectors of the pieces of every row of every text, marks included."""
         if not self.projections or not texts:
             return [row for text in texts for row in text.after(-1)]
         lengths, total = [row.shape[1] for text in texts for row in text.rows], self.bias
         for layer, matrix in self.projections.items():
-            states = at_least(torch.cat([row for text in texts for row in text.after(layer)]))
-            total = total + functional.linear(states, matrix)
-        return total[: sum(lengths)].split(lengths)
+            total = total + functional.linear(torch.cat([row for text in texts for row in text.after(layer)]), matrix)
+        return total.split(lengths)
 
 
 def parts_of(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The texts in order, some at a time: for callers that want little of many texts, so that all layers of few are held at once."""
+    """Yield some of the texts at a time, in order, so that callers hold all layers of few texts at once."""
     return (texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS))
 
 
 def load_encoder(
     folder: Path, device: str = "cpu", batch_size: int = BATCH_SIZE, precision: str = "float32"
 ) -> EmbeddedEncoder:
-    """Load a set's encoder from its folder.
+    """Load a set's encoder from its folder; see `EmbeddedEncoder` for the parameters.
 
-    Raises ModelMissingError when the folder does not hold it, ValueError as `load_trunk`.
-
-    Parameters
-    ----------
-    device
-        Where the trunk computes; see `EmbeddedEncoder` for the others.
+    Raises ModelMissingError when the folder does not hold it, ValueError as `network`.
     """
     folder, projections, bias = Path(folder), {}, None
-    trunk, tokenizer = load_trunk(folder, rounded=True).to(device), load_tokenizer(folder)
+    trunk, tokenizer = load_trunk(folder).to(device), load_tokenizer(folder)
     if (folder / VECTORS_FILE).is_file():
         tensors, about = load_weights(folder / VECTORS_FILE)
-        layers: list[int] = list(about["layers"])  # type: ignore[call-overload]
-        projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in layers}
+        projections = {layer: tensors[f"projection.{layer}"].T.contiguous() for layer in about["layers"]}
         bias = tensors.get("bias")
     common = load_weights(folder / COMMON_FILE)[0]["common"]
     return EmbeddedEncoder(trunk, tokenizer, common, projections, bias, batch_size, precision)
 
 
 def static_vectors(limit: int = 12_000) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-    """The encoder's first ``limit`` whole-word pieces (alphabetic, two letters or more), and (n, d) unit vectors without their mean.
+    """Return the encoder's first ``limit`` whole-word pieces (alphabetic, two letters or more), and (n, d) unit vectors without their mean.
 
     Raises ModelMissingError when the embedded encoder is not installed.
     """
     folder = set_folder("small") / "encoder"
-    matrix = load_trunk(folder).embeddings.word_embeddings.weight.detach().numpy()
+    matrix = load_trunk(folder).embeddings.word_embeddings.weight.numpy()
     pieces = load_tokenizer(folder).convert_ids_to_tokens(range(len(matrix)))
     kept = [row for row, piece in enumerate(pieces) if len(piece) > 1 and piece.isascii() and piece.isalpha()][:limit]
     vectors = matrix[kept] - matrix[kept].mean(axis=0)

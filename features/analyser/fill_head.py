@@ -20,8 +20,7 @@ from rome.exceptions import InputError
 
 from .config import set_folder
 from .encoder import load_tokenizer, load_trunk
-from .pieces import batches_of
-from .trunk import Trunk
+from .pieces import batches_of, padded
 from .weights import load_weights
 
 FILL_FILE = "fill.safetensors"
@@ -38,15 +37,15 @@ class Placed(Protocol):
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """Return the whole text."""
 
     @property
     def start(self) -> int:
-        """The first character of the place."""
+        """Return the first character of the place."""
 
     @property
     def end(self) -> int:
-        """One after its last character."""
+        """Return one after its last character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,8 @@ class FillHead(nn.Module):
     ) -> None:
         super().__init__()
         self.input_layer = input_layer
-        self.sizes = {
-            "layers": layers,
-            "input_layer": input_layer,
-            "hidden": hidden,
-            "heads": heads,
-            "inner": inner,
-            "vocabulary": vocabulary,
-        }
+        sizes = {"hidden": hidden, "heads": heads, "inner": inner, "vocabulary": vocabulary}
+        self.sizes = {"layers": layers, "input_layer": input_layer, **sizes}
         self.layers = nn.ModuleList(
             nn.TransformerEncoderLayer(hidden, heads, inner, 0.0, "gelu", layer_norm_eps=1e-12, batch_first=True)
             for _ in range(layers)
@@ -96,7 +89,7 @@ class FillHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 
     def forward(self, states: torch.Tensor, mask: torch.Tensor, places: torch.Tensor, embeddings: torch.Tensor) -> torch.Tensor:
-        """(p, V) logits over the vocabulary at p places.
+        """Return (p, V) logits over the vocabulary at p places.
 
         Parameters
         ----------
@@ -115,7 +108,7 @@ class FillHead(nn.Module):
         return self.norm(self.dense(self.last(states, ignored, places))) @ embeddings.T + self.bias
 
     def last(self, states: torch.Tensor, ignored: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """(p, d) what the last layer makes of the places; the other pieces are only looked at.
+        """Return (p, d) the last layer's states of the places; the other pieces are only attended to.
 
         Parameters
         ----------
@@ -132,8 +125,8 @@ class FillHead(nn.Module):
         return out
 
 
-def first_layers(trunk: Trunk, count: int) -> Trunk:
-    """The trunk cut after its first ``count`` layers, in place, so that its last states are those of that layer."""
+def first_layers(trunk: Any, count: int) -> Any:
+    """Cut the trunk after its first ``count`` layers, in place, so that its last states are those of that layer."""
     trunk.encoder.layer = trunk.encoder.layer[:count]
     trunk.config.num_hidden_layers = len(trunk.encoder.layer)
     return trunk
@@ -152,7 +145,7 @@ class Filling:
 
     def __init__(
         self,
-        trunk: Trunk,
+        trunk: Any,
         tokenizer: Any,
         head: FillHead,
         casing: Mapping[str, str],
@@ -165,7 +158,7 @@ class Filling:
         self._allowed = torch.tensor(sorted(self._words))
 
     def fill(self, requests: Sequence[Placed], top_k: int = 4) -> list[list[tuple[str, float]]]:
-        """For each place the ``top_k`` words that fit best, with their probabilities in [0, 1], best first.
+        """Return for each place the ``top_k`` words that fit best, with their probabilities in [0, 1], best first.
 
         One word takes the place of all its characters. Only whole words of letters or of digits are given, in the casing that the
         place asks for; the probabilities are those of the whole vocabulary, so that they sum to at most 1. The word that stood
@@ -183,7 +176,7 @@ class Filling:
         return found
 
     def likelihood(self, requests: Sequence[Placed]) -> list[float]:
-        """For each place the probability in (0, 1] of the characters that stand there.
+        """Return for each place the probability in (0, 1] of its characters.
 
         A word of several pieces is masked as a whole, in one pass, and the probabilities of its pieces are multiplied. Casing does
         not count (the encoder is uncased). 1.0 for a place without pieces, such as an empty one; of a phrase of more than half the
@@ -198,12 +191,12 @@ class Filling:
         return found
 
     def _ids(self, text: str) -> list[int]:
-        """Piece ids of a part of a text; one that spells the mask itself is an unknown piece."""
+        """Return the piece ids of a part of a text; one that spells the mask itself is an unknown piece."""
         ids: list[int] = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         return [self.tokenizer.unk_token_id if n == self.tokenizer.mask_token_id else n for n in ids]
 
     def _row(self, request: Placed, masks: int) -> list[int]:
-        """The pieces around a place with ``masks`` masks in it; a long context is cut evenly on both sides."""
+        """Return the pieces around a place with ``masks`` masks in it; a long context is cut evenly on both sides."""
         if not 0 <= request.start <= request.end <= len(request.text):
             raise InputError(
                 f"characters {request.start} to {request.end} lie outside {request.text[:40]!r}: give a place in the text"
@@ -217,12 +210,11 @@ class Filling:
 
     @torch.no_grad()
     def _logits(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """For each row the (masks, V) logits at its masks, computed in batches of similar length."""
+        """Return for each row the (masks, V) logits at its masks, computed in batches of similar length."""
         found = [torch.zeros(0, self.head.sizes["vocabulary"])] * len(rows)
         embeddings = self.trunk.embeddings.word_embeddings.weight
         for chosen in batches_of([len(row) for row in rows], BATCH_PIECES):
-            ids = nn.utils.rnn.pad_sequence([torch.tensor(rows[n]) for n in chosen], batch_first=True, padding_value=0)
-            mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in chosen])[:, None]
+            ids, mask = padded([torch.tensor(rows[n]) for n in chosen])
             places = mask & (ids == self.tokenizer.mask_token_id)
             states = self.trunk(ids, attention_mask=mask.long()).last_hidden_state
             logits = self.head(states, mask, places, embeddings)
@@ -231,7 +223,7 @@ class Filling:
         return found
 
     def _written(self, word: str, request: Placed) -> str:
-        """A lower-case word in the casing that its place asks for."""
+        """Return a lower-case word in the casing that its place asks for."""
         letters = [c for c in request.text if c.isalpha()]
         if len(letters) > 1 and all(c.isupper() for c in letters):
             return word.upper()
@@ -259,12 +251,8 @@ def load_fill_head(folder: Path | None = None, encoder: Path | None = None) -> F
         The folder of the trunk that it was trained on.
     """
     tensors, about = load_weights(Path(folder or set_folder("small") / "fill") / FILL_FILE)
-    sizes: dict[str, int] = dict(about["sizes"])  # type: ignore[call-overload]
-    head = FillHead(**sizes)
+    head = FillHead(**about["sizes"])
     head.load_state_dict(tensors)
-    casing: dict[str, str] = dict(about["casing"])  # type: ignore[call-overload]
-    sometimes = frozenset(str(about["sometimes"]).split())
-    trunk = first_layers(load_trunk(encoder or set_folder("small") / "encoder"), head.input_layer)
-    return Filling(
-        trunk, load_tokenizer(encoder or set_folder("small") / "encoder"), head.requires_grad_(False), casing, sometimes
-    )
+    encoder = encoder or set_folder("small") / "encoder"
+    trunk, tokenizer = first_layers(load_trunk(encoder), head.input_layer), load_tokenizer(encoder)
+    return Filling(trunk, tokenizer, head.requires_grad_(False), about["casing"], frozenset(about["sometimes"].split()))

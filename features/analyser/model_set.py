@@ -26,7 +26,7 @@ PARTS = (*ANALYSING, "idf")
 """The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
 Config = TypeVar("Config")
 FORMAT = "analysis-4"
-RUN = "run-2"
+RUN = "run-3"
 """How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
 
 
@@ -53,7 +53,7 @@ class ModelSet:
 
     @classmethod
     def load(cls, models: str | os.PathLike[str] = DEFAULT_SET) -> ModelSet:
-        """The set of this name (see SETS), or in this folder.
+        """Return the set of this name (see SETS), or in this folder.
 
         Raises ModelMissingError, saying what to do, when the folder or its set.json is not there, set.json is damaged or of another
         format, a part is not there or a file on record is missing (all are named).
@@ -76,11 +76,11 @@ class ModelSet:
         return found
 
     def has(self, part: str) -> bool:
-        """Whether the set has files of this part."""
+        """Return whether the set has files of this part."""
         return any(name.startswith(f"{part}/") for name in self.files)
 
     def with_settings(self, feature: str, config: Config) -> Config:
-        """A feature's configuration with the set's settings. Raises ModelMissingError for a setting that this version does not know."""
+        """Return a feature's configuration with the set's settings. Raises ModelMissingError for a setting that this version does not know."""
         try:
             return with_settings(config, self.settings.get(feature, {}))
         except TypeError as error:
@@ -100,7 +100,7 @@ def layers_below(folder: Path) -> int:
 
 
 def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
-    """A dataclass with these fields changed; a mapping changes the fields of a nested one. Raises TypeError for what fits no field."""
+    """Return a dataclass with these fields changed; a mapping changes the fields of a nested one. Raises TypeError for what fits no field."""
     changes: dict[str, Any] = {}
     known = {f.name for f in fields(config)}  # type: ignore[arg-type]
     for name, value in settings.items():
@@ -114,7 +114,7 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
 
 
 def _like(old: Any, value: Any, name: str) -> Any:
-    """The value, once sure that it is of the old one's kind; a whole number is a number."""
+    """Return the value if it has the old one's type; an int is a float. Raises TypeError otherwise."""
     if isinstance(old, float) and type(value) is int:
         return float(value)
     if type(value) is not type(old):
@@ -123,7 +123,7 @@ def _like(old: Any, value: Any, name: str) -> Any:
 
 
 def file_digest(folder: Path) -> str:
-    """A short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count).
+    """Return a short digest of every file of a folder, names and bytes; changes when any model file does (model cards do not count).
 
     Files are read once a process, again when the size or time of one changes.
     """
@@ -141,12 +141,12 @@ def _digest(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 def _external(name: str) -> str:
-    """A local folder by its files, anything else by its name."""
+    """Return the digest of a local folder, or the name of anything else."""
     return f"{name}:{file_digest(Path(name))}" if Path(name).is_dir() else name
 
 
 def encoder_identity(name: str = "") -> str:
-    """An encoder alone: the embedded one ("") by its files, a local folder by its files, anything else by its name."""
+    """Return the identity of an encoder: the embedded one ("") or a local folder by its files, anything else by its name."""
     return _external(name) if name else f"embedded:{file_digest(set_folder('small') / 'encoder')}"
 
 
@@ -169,7 +169,7 @@ def models_identity(config: ModelConfig) -> str:
 
 
 def found_device(name: str) -> str:
-    """The device itself: ``auto`` is a CUDA card where torch finds one, else Apple's (mps), else the CPU.
+    """Return the device itself: ``auto`` is a CUDA card where torch finds one, else Apple's (mps), else the CPU.
 
     Raises InputError for one that is not there, saying what is, and ModelMissingError where torch is not installed.
     """
@@ -190,18 +190,16 @@ def found_device(name: str) -> str:
 
 @cache
 def multiplies_bf16() -> bool:
-    """Whether the processor multiplies bfloat16 itself (AVX512-BF16 or AMX), as far as Linux tells; elsewhere that is not known."""
+    """Return whether the processor multiplies bfloat16 itself (AVX512-BF16 or AMX), by Linux's flags; False elsewhere."""
     info = Path("/proc/cpuinfo")
     return info.is_file() and not {"avx512_bf16", "amx_bf16"}.isdisjoint(info.read_text().split())
 
 
 def found_precision(name: str, device: str = "cpu") -> str:
-    """The precision itself: ``auto`` is bf16 where the device, a `found_device`, multiplies such numbers itself, else float32.
+    """Return the precision itself: ``auto`` is bf16 where the device, a `found_device`, multiplies such numbers itself, else float32.
 
-    Raises InputError for bf16 on Apple's cards, where it was never tried, and for int8 where torch has no such products.
+    Raises InputError for bf16 on Apple's cards, where it was never tried.
     """
-    if name == "int8":
-        _check_int8(device)
     if name == "bf16" and device == "mps":
         raise InputError("precision bf16 is for processors and CUDA cards: choose float32 or auto on mps")
     if name != "auto":
@@ -213,17 +211,6 @@ def found_precision(name: str, device: str = "cpu") -> str:
     return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
 
 
-def _check_int8(device: str) -> None:
-    """Raise InputError where layers cannot compute in int8, ModelMissingError where torch is not installed."""
-    try:
-        from .eight_bits import there
-    except ImportError as error:
-        raise import_failed(error, "precision int8", '"rome-metric[models]"') from error
-    if device != "cpu" or not there():
-        where = f"device {device}" if device != "cpu" else "the torch of this processor, which has no oneDNN"
-        raise InputError(f"precision int8 is for x86 processors, not for {where}: choose float32")
-
-
 def arithmetic(device: str = "cpu", precision: str = "float32") -> str:
-    """How precisely the models compute, and on which card: part of the key of stored analyses, as it is of signatures."""
+    """Return the precision and the card: part of the key of stored analyses, as it is of signatures."""
     return precision if device == "cpu" else f"{precision} on {device}"

@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
-from threading import Lock
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,21 +24,9 @@ from rome.exceptions import ModelMissingError
 
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, EqualWords, PairPrediction
 from ..values import Analysis, form_of
-from .config import BATCH_SIZE
-from .encoder import load_last_layers
-from .trunk import (
-    LayerWeights,
-    Trunk,
-    TrunkConfig,
-    TrunkLayer,
-    at_least,
-    bert_layers,
-    blocks,
-    distance_bias,
-    in_precision,
-    layer_states,
-    torch_threads,
-)
+from .config import BATCH_SIZE, most_threads
+from .encoder import TRUNK_FILE, in_precision, network, torch_threads
+from .pieces import batches_of, padded
 from .weights import load_weights
 
 LONGEST = 1000
@@ -47,8 +35,17 @@ COMPANY = 5
 """How many values `company` has."""
 CLOSING = frozenset(".!?")
 """Marks that end a text."""
-ADAPTED = ("query", "key", "value", "attention", "inner", "outer")
-"""The linear maps of a layer, in the order in which they are applied."""
+ADAPTED = {
+    "maps.query": "attention.self.query",
+    "maps.key": "attention.self.key",
+    "maps.value": "attention.self.value",
+    "maps.attention": "attention.output.dense",
+    "maps.inner": "intermediate.dense",
+    "maps.outer": "output.dense",
+}
+"""The adapted maps of a layer by their names in a reader's file and in a trunk's."""
+NORMS = {"norms.0": "attention.output.LayerNorm", "norms.1": "output.LayerNorm"}
+DISTANCES = "encoder.relative_attention_bias.weight"
 FURTHER = "further."
 """Before the names of layers that follow the trunk's and that only the reader has."""
 
@@ -79,31 +76,23 @@ class PairReader:
         batch_size: int = BATCH_SIZE,
         precision: str = "float32",
     ) -> None:
-        self.folder, self.below, self.threads = Path(folder), below, threads
+        self.folder, self.below, self.threads = Path(folder), below, most_threads(threads)
         self.device, self.batch_size, self.precision = device, batch_size, precision
-        self._loading = Lock()
 
     @cached_property
-    def _parts(self) -> tuple[tuple[LayerWeights, ...], torch.nn.Embedding | None, Mapping[str, torch.Tensor]]:
-        """The adapted layers, the table of distances, and what else the reader has."""
-        tensors, about = load_weights(self.folder / "errors" / READER_FILE)
+    def _parts(self) -> tuple[Any, Mapping[str, torch.Tensor]]:
+        """Return the adapted layers, and what else the reader has."""
+        path = self.folder / "errors" / READER_FILE
+        tensors, about = load_weights(path)
         if about.get("severities") != list(SEVERITIES) or about.get("types") != list(TYPES):
-            raise ModelMissingError(
-                f"{self.folder / 'errors' / READER_FILE} tells other errors: train it again, `rome train errors`"
-            )
+            raise ModelMissingError(f"{path} must have the severities and types of this version: train it again, `rome train errors`")
         if about.get("below") != self.below:
             raise ModelMissingError(
-                f"{self.folder} says that its reader begins after {self.below} layers, the reader itself after {about.get('below')}: "
+                f"{self.folder} must begin its reader after {about.get('below')} layers, as the reader says, got {self.below}: "
                 "write the reader's number into set.json (settings, errors, below)"
             )
-        own = {name.split(".")[1] for name in tensors if name.startswith("layers.")}
-        further = {name.split(".")[1] for name in tensors if name.startswith(FURTHER)}
-        trunk = load_last_layers(self.folder / "encoder", len(own) - len(further))
-        trunk.encoder.layer.extend(further_layers(tensors, trunk.config))
-        adapt(trunk, tensors)
-        trunk.to(self.device)
-        tensors = {name: tensor.to(self.device) for name, tensor in tensors.items()}
-        return in_precision(bert_layers(trunk), self.precision), trunk.encoder.relative_attention_bias, tensors
+        layers = joint_layers(self.folder / "encoder", tensors).to(self.device)
+        return layers, {name: tensor.to(self.device) for name, tensor in tensors.items()}
 
     def __call__(self, pairs: Sequence[tuple[Analysis, Analysis]], equal: Sequence[EqualWords] = ()) -> list[PairPrediction]:
         """Return one prediction per pair, in order; equal texts have no error and are not read.
@@ -117,13 +106,11 @@ class PairReader:
         equal = equal or [()] * len(pairs)
         parts = [_rows_of(*pair, same) for pair, same in zip(pairs, equal, strict=True)]
         rows = [part for each in parts for part in each]
-        order = sorted(range(len(rows)), key=lambda n: rows[n].length)
         found: list[PairPrediction | None] = [None] * len(rows)
-        for start, stop in blocks([rows[n].length for n in order], self.batch_size):
-            with torch_threads(self.threads or torch.get_num_threads()):
-                readings = list(self._read([rows[n] for n in order[start:stop]]))
-            for n, reading in zip(order[start:stop], readings, strict=True):
-                found[n] = reading
+        with torch_threads(self.threads):
+            for chosen in batches_of([row.length for row in rows], self.batch_size):
+                for n, reading in zip(chosen, self._read([rows[n] for n in chosen]), strict=True):
+                    found[n] = reading
         each_row = iter(found)
         return [
             _whole(pair, [(row, next(each_row)) for row in each], same)
@@ -132,64 +119,66 @@ class PairReader:
 
     @torch.no_grad()
     def _read(self, rows: Sequence[_Row]) -> Iterator[PairPrediction]:
-        """Readings of rows sorted by length."""
-        with self._loading:
-            layers, distances, tensors = self._parts
-        lengths = [row.length for row in rows]
-        states = torch.cat([row.states(tensors) for row in rows])
-        for after in layer_states(layers, states, lengths, lambda length: distance_bias(distances, length)):
-            states = after
-        states = at_least(states)
+        """Yield the readings of the rows of one batch."""
+        layers, tensors = self._parts
+        states, real = padded([row.states(tensors) for row in rows])
+        with in_precision(self.precision, self.device):
+            states = layers(inputs_embeds=states, attention_mask=real.long()).last_hidden_state.float()
         logits = linear(states, tensors["severity.weight"], tensors["severity.bias"])
-        probabilities, calibrated = logits.softmax(-1), (logits - tensors["prior"]).softmax(-1)
-        types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1)
-        for start, row in zip(accumulate([0, *lengths[:-1]]), rows, strict=True):
-            own = probabilities[start : start + row.length]
-            costs = own @ torch.tensor(WEIGHTS, device=own.device)
-            seen = torch.stack([costs.amax(), costs.sum()]).log1p()
-            amount = softplus(linear(torch.cat([states[start], seen]), tensors["amount.weight"], tensors["amount.bias"]))
-            words = row.words.to(own.device)
-            yield PairPrediction(
-                calibrated[start : start + row.length][words].cpu().numpy(),
-                types[start : start + row.length][words].cpu().numpy(),
-                _limited(float(amount.expm1())),
-            )
+        calibrated = (logits - tensors["prior"]).softmax(-1).cpu().numpy()
+        types = linear(states, tensors["kind.weight"], tensors["kind.bias"]).softmax(-1).cpu().numpy()
+        costs = logits.softmax(-1) @ torch.tensor(WEIGHTS, device=states.device) * real
+        seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
+        amounts = softplus(linear(torch.cat([states[:, 0], seen], dim=1), tensors["amount.weight"], tensors["amount.bias"]))
+        for k, (row, amount) in enumerate(zip(rows, amounts[:, 0].expm1().tolist(), strict=True)):
+            yield PairPrediction(calibrated[k, row.words], types[k, row.words], _limited(amount))
 
 
 def _limited(amount: float) -> float:
-    """The same where it is small, and never more than MAXIMUM, so that bad texts differ still."""
+    """Return the amount limited to MAXIMUM: nearly the same where it is small, and increasing everywhere, so that bad texts still differ."""
     return -MAXIMUM * math.expm1(-amount / MAXIMUM)
 
 
-def further_layers(tensors: Mapping[str, torch.Tensor], config: TrunkConfig) -> list[TrunkLayer]:
-    """Return the layers that a reader's file holds, to be adapted like the trunk's own."""
-    names = [name for name in tensors if name.startswith(FURTHER)]
-    layers = []
-    for n in range(len({name.split(".")[1] for name in names})):
-        stem = f"{FURTHER}{n}."
-        layer = TrunkLayer(config)
-        layer.load_state_dict({name.removeprefix(stem): tensors[name] for name in names if name.startswith(stem)}, assign=True)
-        layers.append(layer.requires_grad_(False))
-    return layers
+def joint_layers(folder: Path, tensors: Mapping[str, torch.Tensor]) -> Any:
+    """Return the layers that read both texts: the trunk's last ones and the reader's further ones, adapted.
+
+    Parameters
+    ----------
+    folder
+        Of the set's encoder.
+    tensors
+        Of a reader's file.
+    """
+    path, further = folder / TRUNK_FILE, further_layers(tensors)
+    config = load_weights(path, ())[1]["config"]
+    count, last = len({name.split(".")[1] for name in tensors if name.startswith("layers.")}), config["num_hidden_layers"]
+    stems = [f"encoder.layer.{n}." for n in range(last - count + len(further), last)]
+    trunk, _ = load_weights(path, stems)
+    state = {DISTANCES: tensors["distance.weight"]} if "distance.weight" in tensors else {}
+    for n, layer in enumerate([*(_below(trunk, stem) for stem in stems), *further]):
+        adapted = _adapted(layer, _below(tensors, f"layers.{n}."))
+        state |= {f"encoder.layer.{n}.{name}": tensor for name, tensor in adapted.items()}
+    return network({**config, "num_hidden_layers": count}, state, str(path))
 
 
-def adapt(trunk: Trunk, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Put the adapters into the layers of a trunk, and norms and distances in the place of its own."""
-    with torch.no_grad():
-        for n, layer in enumerate(trunk.encoder.layer):
-            own, out = layer.attention["self"], layer.attention["output"]
-            maps = (own["query"], own["key"], own["value"], out["dense"], layer.intermediate["dense"], layer.output["dense"])
-            for name, one in zip(ADAPTED, maps, strict=True):
-                stem = f"layers.{n}.maps.{name}"
-                one.weight = torch.nn.Parameter(
-                    one.weight + tensors[f"{stem}.up"] @ tensors[f"{stem}.down"], requires_grad=False
-                )
-                one.bias.copy_(tensors[f"{stem}.bias"])
-            for k, norm in enumerate((out["LayerNorm"], layer.output["LayerNorm"])):
-                norm.weight.copy_(tensors[f"layers.{n}.norms.{k}.weight"])
-                norm.bias.copy_(tensors[f"layers.{n}.norms.{k}.bias"])
-        if trunk.encoder.relative_attention_bias is not None:
-            trunk.encoder.relative_attention_bias.weight.copy_(tensors["distance.weight"])
+def _below(tensors: Mapping[str, torch.Tensor], stem: str) -> dict[str, torch.Tensor]:
+    """Return the tensors whose names begin with a stem, by what follows it."""
+    return {name.removeprefix(stem): tensor for name, tensor in tensors.items() if name.startswith(stem)}
+
+
+def further_layers(tensors: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+    """Return the layers after the trunk's that a reader's file holds, before they are adapted."""
+    count = len({name.split(".")[1] for name in tensors if name.startswith(FURTHER)})
+    return [_below(tensors, f"{FURTHER}{n}.") for n in range(count)]
+
+
+def _adapted(layer: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return a layer with its adapters added to its maps, and with the reader's own biases and norms."""
+    found = {f"{name}.{part}": own[f"{norm}.{part}"] for norm, name in NORMS.items() for part in ("weight", "bias")}
+    for adapter, name in ADAPTED.items():
+        found[f"{name}.weight"] = layer[f"{name}.weight"] + own[f"{adapter}.up"] @ own[f"{adapter}.down"]
+        found[f"{name}.bias"] = own[f"{adapter}.bias"]
+    return found
 
 
 Side = tuple[NDArray[np.floating], list[str]]
@@ -205,56 +194,28 @@ class _Row:
 
     @property
     def length(self) -> int:
-        """Words and marks."""
+        """Return the number of words and marks."""
         return len(self.reference[1]) + len(self.hypothesis[1]) + len(MARKS)
 
     @property
-    def words(self) -> torch.Tensor:
-        """The places of the words in the row."""
+    def words(self) -> NDArray[np.intp]:
+        """Return the places of the words in the row."""
         p = len(self.reference[1])
-        return torch.cat([torch.arange(1, p + 1), torch.arange(p + 2, self.length - 1)])
+        return np.r_[1 : p + 1, p + 2 : self.length - 1]
 
     def states(self, tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """(length, width) of the row before the first layer."""
-        (one, forms), (other, others) = self.reference, self.hypothesis
-        return joined(one, other, forms, others, tensors["marks"], tensors["sides"], tensors["shared"])
-
-
-def joined(
-    one: NDArray[np.floating],
-    other: NDArray[np.floating],
-    forms: Sequence[str],
-    others: Sequence[str],
-    marks: torch.Tensor,
-    sides: torch.Tensor,
-    shared: torch.Tensor,
-) -> torch.Tensor:
-    """(p + q + 3, d) one row of both texts.
-
-    Parameters
-    ----------
-    one, other
-        (p, d) and (q, d) states.
-    forms, others
-        The words in small letters.
-    marks
-        (3, d) what stands before, between and after.
-    sides
-        (2, d) added by side.
-    shared
-        (5, d) added to each word by what `company` says of it.
-    """
-    row = [marks[:1]]
-    for side, (states, words, elsewhere) in enumerate(((one, forms, others), (other, others, forms))):
-        if len(words):
-            known = torch.tensor(company(words, elsewhere), device=marks.device)
-            row.append(torch.from_numpy(states.astype(np.float32)).to(marks.device) + sides[side] + shared[known])
-        row.append(marks[side + 1 : side + 2])
-    return torch.cat(row)
+        """Return (length, width) what the first layer gets: marks, and words with what is known of their side and `company`."""
+        marks, forms = tensors["marks"], (self.reference[1], self.hypothesis[1])
+        row = [marks[:1]]
+        for side, (states, words) in enumerate((self.reference, self.hypothesis)):
+            known = torch.tensor(company(words, forms[1 - side]), dtype=torch.long, device=marks.device)
+            own = torch.from_numpy(states.astype(np.float32)).to(marks.device).reshape(len(words), marks.shape[1])
+            row += [own + tensors["sides"][side] + tensors["shared"][known], marks[side + 1 : side + 2]]
+        return torch.cat(row)
 
 
 def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
-    """For each word of a text how it stands in another text.
+    """Return for each word of a text its company in another text.
 
     0 : not at all. 1 : between other neighbours. 2, 3 : somewhere with the same left, or right, neighbour. 4 : somewhere with both. The
     edges of the texts are neighbours too.
@@ -271,7 +232,7 @@ def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
 
 
 def _side(analysis: Analysis) -> Side:
-    """What is read of a text."""
+    """Return the states and forms of a text."""
     return analysis.states, [form_of(word.text) for word in analysis.words]
 
 
@@ -314,7 +275,7 @@ def _rows_of(reference: Analysis, hypothesis: Analysis, equal: EqualWords) -> li
 
 
 def _even(side: Side, count: int) -> list[Side]:
-    """``count`` even parts of a text."""
+    """Return ``count`` even parts of a text."""
     states, forms = side
     ends = [len(forms) * part // count for part in range(count + 1)]
     return [(states[a:b], forms[a:b]) for a, b in pairwise(ends)]

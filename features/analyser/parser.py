@@ -85,7 +85,7 @@ class ParsedSentence:
 
 
 def _or(tag: str | None, instead: str) -> str:
-    """The tag, or something instead where there is none."""
+    """Return the tag, or a default where there is none."""
     return instead if not tag or tag == "_" else tag
 
 
@@ -104,7 +104,7 @@ class Parser:
 
     @torch.no_grad()
     def parse(self, texts: Sequence[str]) -> list[list[ParsedSentence]]:
-        """Sentences, words, tags, lemmas and trees; one list of sentences for each text, empty without a visible character."""
+        """Return the sentences of each text with words, tags, lemmas and trees; none for a text without a visible character."""
         documents = self._tokenized([readable(text) for text in texts])
         readings = iter(self._completed([document for document in documents if document.sentences]))
         return [
@@ -126,7 +126,7 @@ class Parser:
         return readings
 
     def _lemmatized(self, words: Sequence[tuple[str, str]]) -> list[str | None]:
-        """The lemma of each word, by its form and part of speech: Stanza is asked for those that have not come up lately."""
+        """Return the lemma of each word by its form and part of speech; Stanza is asked for those that are not cached."""
         if len(self._lemmas) > LEMMAS:
             self._lemmas = {}
         known = self._lemmas
@@ -138,7 +138,7 @@ class Parser:
         return [known[word] for word in words]
 
     def _tokenized(self, texts: Sequence[str]) -> list[Document]:
-        """A document a text with its sentences and tokens; sentences are joined where nothing closes the first, and long ones cut."""
+        """Return a document per text with its sentences and tokens; unfinished sentences are joined, and long ones cut."""
         documents = [Document([], text=text) for text in texts]
         groups = [[document] for document in documents if len(document.text) > LONG_TEXT]
         groups.append([document for document in documents if len(document.text) <= LONG_TEXT])
@@ -148,7 +148,7 @@ class Parser:
 
 
 def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None = None) -> Parser:
-    """The parser of a model set.
+    """Return the parser of a model set.
 
     Raises ModelMissingError, with what to do, when a model's file is absent.
 
@@ -164,7 +164,7 @@ def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None =
 
 
 def package_parser(folder: Path) -> Parser:
-    """Stanza's own English package, from its directory. Raises ModelMissingError, with Stanza's command, when it is not there."""
+    """Return Stanza's own English package, from its directory. Raises ModelMissingError, with Stanza's command, when it is not there."""
     command = """python -c "import stanza; stanza.download('en')" """.strip()
     try:
         return Parser(_pipeline(str(folder), ("tokenize", "mwt", "pos", "lemma", "depparse")))
@@ -173,7 +173,7 @@ def package_parser(folder: Path) -> Parser:
 
 
 def embedded_pipeline(folder: Path) -> Pipeline:
-    """Stanza's pipeline over a model set's folder; its lemmatizer is given the tags.
+    """Return Stanza's pipeline over a model set's folder; its lemmatizer is given the tags.
 
     Raises ModelMissingError when a model's file is absent or damaged.
     """
@@ -192,18 +192,18 @@ def model_file(folder: Path, name: str) -> Path:
 
 
 def _pipeline(folder: str, processors: Sequence[str], **options: Any) -> Pipeline:
-    """A quiet pipeline on the CPU that downloads nothing."""
+    """Return a quiet pipeline on the CPU that downloads nothing."""
     named = {"processors": ",".join(processors), "download_method": None, "use_gpu": False, "logging_level": "CRITICAL"}
     return Pipeline("en", dir=folder, **named, **options)
 
 
 def readable(text: str) -> str:
-    """The text as the models can read it, every character in its place."""
+    """Return the text as the models can read it, every character in its place."""
     return LONG_RUN.sub(_interrupted, SURROGATE.sub("\ufffd", text))
 
 
 def _interrupted(run: re.Match[str]) -> str:
-    """A long run of visible ASCII characters with every 500th made foreign, its length kept.
+    """Return a long run of visible ASCII characters with every 500th made foreign, its length kept.
 
     Stanza's expressions for addresses take a time that grows with the square of such a run.
     """
@@ -211,12 +211,12 @@ def _interrupted(run: re.Match[str]) -> str:
 
 
 def _has_multi_word(document: Document) -> bool:
-    """Whether the tokenizer found a token of several words."""
+    """Return whether the tokenizer found a token of several words."""
     return any(token.misc for sentence in document.sentences for token in sentence.tokens)
 
 
 def _joined(document: Document) -> Document:
-    """The document with each sentence that neither a mark nor the end of a line closes joined to the next one.
+    """Join each sentence that neither a mark nor the end of a line closes to the next one.
 
     The tokenizer, which knows the web's unfinished lines, otherwise ends one before a capital: "Maple River National | Park was closed".
     """
@@ -238,7 +238,7 @@ def _joined(document: Document) -> Document:
 
 
 def _cut(document: Document) -> Document:
-    """The document with sentences of more than LONGEST_SENTENCE tokens in even parts."""
+    """Cut sentences of more than LONGEST_SENTENCE tokens into even parts."""
     if all(len(sentence.tokens) <= LONGEST_SENTENCE for sentence in document.sentences):
         return document
     parts = []
@@ -250,12 +250,12 @@ def _cut(document: Document) -> Document:
 
 
 def _numbered(tokens: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tokens of one sentence, counted from 1."""
+    """Return the tokens of one sentence, counted from 1."""
     return [{**token, "id": (n,)} for n, token in enumerate(tokens, 1)]
 
 
 def _parsed(sentence: Any, text: str, reading: Reading | None) -> ParsedSentence:
-    """One of Stanza's sentences as a plain value; head and relations are the reading's where there is one."""
+    """Return one of Stanza's sentences as a plain value; head and relations are the reading's where there is one."""
     tokens: list[SurfaceToken] = []
     words: list[ParsedWord] = []
     for token in sentence.tokens:

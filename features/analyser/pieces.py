@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from torch.nn.utils.rnn import pad_sequence
 
 from rome.exceptions import ModelMissingError
 
@@ -49,7 +51,7 @@ class Encoded:
 
 
 def windows(count: int, size: int, overlap: int) -> tuple[Span, ...]:
-    """Half-open ranges of at most ``size`` that cover ``count`` items, neighbours sharing at least ``overlap`` of them.
+    """Return half-open ranges of at most ``size`` that cover ``count`` items, neighbours sharing at least ``overlap`` of them.
 
     One range when everything fits (also for count = 0). Raises ValueError unless 0 <= overlap < size.
     """
@@ -82,7 +84,7 @@ def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int =
 
 
 def batches_of(lengths: Sequence[int], pieces: int) -> list[list[int]]:
-    """Indices of rows in batches of similar length, longest first, each of at most ``pieces`` padded pieces or of one row."""
+    """Return indices of rows in batches of similar length, longest first, each of at most ``pieces`` padded pieces or of one row."""
     batches: list[list[int]] = []
     for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
         if not batches or (len(batches[-1]) + 1) * lengths[batches[-1][0]] > pieces:
@@ -91,8 +93,15 @@ def batches_of(lengths: Sequence[int], pieces: int) -> list[list[int]]:
     return batches
 
 
+def padded(rows: Sequence[torch.Tensor], value: float = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (b, L, ...) the rows of a batch, filled up with ``value`` to one length, and (b, L) the places that are real."""
+    filled = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    lengths = torch.tensor([len(row) for row in rows], device=filled.device)
+    return filled, torch.arange(filled.shape[1], device=filled.device)[None] < lengths[:, None]
+
+
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The ids that the tokenizer puts before and after the pieces of a text, found on a text of one letter."""
+    """Return the ids that the tokenizer puts before and after the pieces of a text, found on a text of one letter."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     framed = tokenizer("a")["input_ids"]
     start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
@@ -100,7 +109,7 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDArray[np.float32]:
-    """(n, ...) one value a piece from one array a row (special tokens included); where windows overlap, their mean."""
+    """Return (n, ...) one value per piece from one array per row (special tokens included); where windows overlap, their mean."""
     if len(rows) == 1:
         return np.asarray(rows[0][encoded.before : encoded.before + len(encoded.ids)], dtype=np.float32)
     total = np.zeros((len(encoded.ids), *rows[0].shape[1:]), dtype=np.float32)
@@ -112,7 +121,7 @@ def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDA
 
 
 def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
-    """(2, words) the half-open range of pieces that share a character with each word.
+    """Return (2, words) the half-open range of pieces that share a character with each word.
 
     A word that no piece touches (its characters vanish in the tokenizer's normalisation) gets its nearest piece to the left, the
     first piece if there is none, and an empty range in a sentence without pieces.
@@ -130,7 +139,7 @@ def touched(spans: Sequence[Span], words: Sequence[Span]) -> NDArray[np.int64]:
 
 
 def pooled(pieces: NDArray[np.floating], ranges: NDArray[np.int64], reduce: str = "mean") -> NDArray[np.float32]:
-    """(words, ...) the mean (or ``min``) over a range of pieces for each word; zeros for an empty range.
+    """Return (words, ...) the mean (or ``min``) over a range of pieces for each word; zeros for an empty range.
 
     Parameters
     ----------
@@ -166,7 +175,7 @@ class WordPieces:
         self.mask_token_id = ids["MASK"]
 
     def _id(self, *written: str) -> int:
-        """The number of the first of these pieces that the vocabulary has. Raises ModelMissingError when it has none."""
+        """Return the number of the first of these pieces that the vocabulary has. Raises ModelMissingError when it has none."""
         for number in map(self._tokenizer.token_to_id, written):
             if number is not None:
                 return int(number)
@@ -183,7 +192,7 @@ class WordPieces:
         return_attention_mask: bool = False,
         verbose: bool = False,
     ) -> dict[str, Any]:
-        """``input_ids`` of one text or of each of several, and ``offset_mapping`` when asked for.
+        """Return ``input_ids`` of one text or of each of several, and ``offset_mapping`` when asked for.
 
         Parameters
         ----------
@@ -208,5 +217,5 @@ class WordPieces:
         return found
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
-        """How the pieces are written."""
+        """Return the pieces as they are written."""
         return [str(self._tokenizer.id_to_token(n)) for n in ids]

@@ -9,20 +9,31 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from rome.exceptions import ModelMissingError
 
-from ..checkpoints import first_line, pretrained
 from .config import set_folder
 from .encoder import load_encoder, parts_of
-from .pieces import Encoded, batches_of, encode, merge_windows
+from .pieces import Encoded, batches_of, encode, merge_windows, padded
 
 BATCH_PIECES = 2048
 
 
+def pretrained(kind: Any, name: str | Path, *, download: bool = False, **options: Any) -> Any:
+    """Load a local folder or a hub's name with one of transformers' Auto classes; from local files unless download.
+
+    Code of the checkpoint is never run.
+    """
+    return kind.from_pretrained(name, local_files_only=not download, trust_remote_code=False, **options)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the message of an error in one line."""
+    return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
+
+
 def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
-    """A model of one of transformers' classes and its fast tokenizer, from local files unless download.
+    """Load a model of one of transformers' classes and its fast tokenizer, from local files unless download.
 
     ModelMissingError names the command that gets it. The library is loaded here, because the embedded models do without it.
     """
@@ -53,16 +64,15 @@ class _Checkpoint:
         self.window = int(min(self.tokenizer.model_max_length, fitting, 10**6))
 
     def encode(self, sentences: Sequence[str]) -> list[Encoded]:
-        """The sentences as rows of pieces."""
+        """Return the sentences as rows of pieces."""
         return encode(self.tokenizer, sentences, self.window)
 
     def batches(self, sentences: Sequence[Encoded], **options: Any) -> Iterator[tuple[list[int], Any]]:
-        """What the model says of the rows of all sentences, some rows of similar length at a time, with their numbers."""
+        """Yield the numbers of some rows of similar length and the model's output for them, for the rows of all sentences."""
         rows = [torch.tensor(row) for sentence in sentences for row in sentence.rows]
         for batch in batches_of([len(row) for row in rows], BATCH_PIECES):
             fill = self.tokenizer.pad_token_id or 0
-            ids = nn.utils.rnn.pad_sequence([rows[n] for n in batch], batch_first=True, padding_value=fill)
-            mask = torch.arange(ids.shape[1])[None] < torch.tensor([len(rows[n]) for n in batch])[:, None]
+            ids, mask = padded([rows[n] for n in batch], fill)
             yield batch, self.model(input_ids=ids.to(self.device), attention_mask=mask.long().to(self.device), **options)
 
 
@@ -83,7 +93,7 @@ class TransformerEncoder(_Checkpoint):
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Encoded]) -> list[NDArray[np.float32]]:
-        """For each sentence (n, d) states of its pieces, windows merged."""
+        """Return for each sentence (n, d) states of its pieces, windows merged."""
         found: dict[int, NDArray[np.float32]] = {}
         for batch, out in self.batches(sentences, output_hidden_states=True):
             found |= zip(batch, out.hidden_states[self.layer].float().cpu().numpy(), strict=True)
@@ -100,7 +110,7 @@ class Classifier(_Checkpoint):
 
     @torch.no_grad()
     def probabilities(self, sentences: Sequence[str]) -> list[float]:
-        """One probability in [0, 1] a sentence; of a sentence longer than the window, the geometric mean over its windows."""
+        """Return one probability in [0, 1] per sentence; for one longer than the window, the geometric mean over its windows."""
         encoded = self.encode(sentences)
         counts = [len(sentence.rows) for sentence in encoded]
         logs = np.zeros(sum(counts))
@@ -127,7 +137,7 @@ class PieceStates:
         self.encoder = TransformerEncoder(encoder, layer) if encoder else load_encoder(set_folder("small") / "encoder")
 
     def of(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """For each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""
+        """Return for each text (pieces, d) float32; (0, d) or (0, 0) for a text without pieces."""
         if isinstance(self.encoder, TransformerEncoder):
             return self.encoder.states(self.encoder.encode(texts))
         return [states.merged(self.layer) for part in parts_of(texts) for states in self.encoder.read(part)]

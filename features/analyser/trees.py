@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +20,10 @@ from numpy.typing import NDArray
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds, chuliu_edmonds_one_root
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from .encoder import EmbeddedEncoder, SentenceStates
-from .pieces import Encoded, touched
-from .trunk import at_least, attention_layers, layer_states
+from .pieces import Encoded, batches_of, padded, touched
 from .weights import load_weights
 
 SPELLINGS = 4096
@@ -38,12 +37,12 @@ MOST_IN_TOKEN = 3
 """Words of one token that the head tells apart; further ones count as the last of them."""
 SPELLED = 64
 """Numbers that a spelling is described by."""
-TOGETHER = 128
-"""Words whose relations are scored at once; few, so that the products stay in the processor's cache."""
+PIECES = 256
+"""Word pieces that are parsed at once; few, so that the scores of relations stay in the processor's cache."""
 
 
 def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
-    """For each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
+    """Return for each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
 
     Parts are the word between marks of its ends, every n of its neighbouring characters, n from 1 to LONGEST_PART (the hashed n-grams
     of Bojanowski et al. 2017), and how it is capitalised. What stands up to the sentence's first letter is told apart from the rest:
@@ -64,7 +63,7 @@ def _parts(word: str, capitalised: str) -> tuple[int, ...]:
 
 
 def capitals(word: str) -> str:
-    """How a word is capitalised: ``digits``, ``none`` (no letters), ``lower``, ``one`` letter, ``upper``, ``title`` or ``mixed``."""
+    """Return how a word is capitalised: ``digits``, ``none`` (no letters), ``lower``, ``one`` letter, ``upper``, ``title`` or ``mixed``."""
     letters = [letter for letter in word if letter.isalpha()]
     if any(map(str.isdigit, word)):
         return "digits"
@@ -79,7 +78,7 @@ def capitals(word: str) -> str:
 
 
 def _number(part: str) -> int:
-    """The same on every machine."""
+    """Return the number of a part, the same on every machine."""
     return zlib.crc32(part.encode("utf-8", "surrogatepass")) % SPELLINGS
 
 
@@ -102,18 +101,18 @@ class WordRows(NamedTuple):
     spellings: Sequence[Sequence[int]]
 
     def numbers(self) -> torch.Tensor:
-        """(n + 1,) each word's number within its token, as far as the head tells them apart; 0 for the root."""
+        """Return (n + 1,) each word's number within its token, as far as the head tells them apart; 0 for the root."""
         return torch.tensor([0, *self.place]).clamp_max(MOST_IN_TOKEN - 1)
 
     def owners(self, length: int) -> torch.Tensor:
-        """(length,) the word, counted from 1, that each row belongs to, the last one where words share it; 0 for none."""
+        """Return (length,) the word, counted from 1, that each row belongs to, the last one where words share it; 0 for none."""
         found = torch.zeros(length, dtype=torch.long)
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
             found[first:last] = word
         return found
 
     def averages(self, length: int) -> torch.Tensor:
-        """(n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
+        """Return (n + 1, length) how much of each row goes into the root, which is row 0, and into each word: the mean of its rows."""
         found = torch.zeros(1 + len(self.first), length)
         found[0, 0] = 1.0
         for word, (first, last) in enumerate(zip(self.first, self.last, strict=True), 1):
@@ -131,7 +130,7 @@ class ParsedTree(NamedTuple):
     relations: tuple[str, ...]
 
     def of_word(self, word: int) -> tuple[str, str, str, int, str]:
-        """Tags, head and relation of one word."""
+        """Return tags, head and relation of one word."""
         return self.upos[word], self.xpos[word], self.feats[word], self.heads[word], self.relations[word]
 
 
@@ -212,46 +211,44 @@ class TreeHead(nn.Module):
         self.dropout, self.part_dropout = nn.Dropout(dropout), nn.Dropout(0.0)
 
     def mixture(self, layers: torch.Tensor) -> torch.Tensor:
-        """(..., width) from (mixed, ..., width) states of the trunk's first layers."""
+        """Return (..., width) from (mixed, ..., width) states of the trunk's first layers."""
         mixed: torch.Tensor = self.norm(torch.tensordot(torch.softmax(self.mix, 0), layers, dims=1))
         return mixed
 
-    def spelled(self, places: Sequence[WordRows], lengths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """What spellings add: for each sentence (length, width) to its rows, and (n + 1, width) to the root, which is 0, and its words.
-
-        Parameters
-        ----------
-        lengths
-            Rows of each sentence.
-        """
+    def spelled(self, places: Sequence[WordRows], length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what spellings add to b sentences: (b, length, width) to their rows, and (b, n + 1, width) to the root, which is 0, and words."""
         spellings = [spelling for each in places for spelling in each.spellings]
         device = self.mix.device
         counts = torch.tensor([len(spelling) for spelling in spellings], device=device)
         weights = self.part_dropout((1.0 / counts).repeat_interleave(counts, output_size=sum(map(len, spellings))))
         parts = torch.tensor([part for spelling in spellings for part in spelling], device=device)
-        means = at_least(self.spelling(parts, counts.cumsum(0) - counts, per_sample_weights=weights))
+        means = self.dropout(self.spelling(parts, counts.cumsum(0) - counts, per_sample_weights=weights))
         words = [len(each.place) for each in places]
-        both = (linear(self.dropout(means))[: sum(words)].split(words) for linear in self.spelled_parts)
-        rows, own = ([functional.pad(part, (0, 0, 1, 0)) for part in side] for side in both)
-        return [part[each.owners(length).to(device)] for part, each, length in zip(rows, places, lengths, strict=True)], own
+        rows, own = ([functional.pad(part, (0, 0, 1, 0)) for part in linear(means).split(words)] for linear in self.spelled_parts)
+        owned = [part[each.owners(length).to(device)] for part, each in zip(rows, places, strict=True)]
+        return torch.stack(owned), pad_sequence(own, batch_first=True)
 
-    def words(self, states: torch.Tensor, averages: torch.Tensor, numbers: torch.Tensor, spelled: torch.Tensor) -> torch.Tensor:
-        """(..., n + 1, width) one vector for the root and for each word.
+    def read(self, states: torch.Tensor, mask: torch.Tensor, places: Sequence[WordRows]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (b, n + 1, width) one vector for the root and each word, and (b, n + 1) which of them are real.
 
         Parameters
         ----------
         states
-            (..., L, width), read by the head's own layers.
-        averages, numbers
-            (..., n + 1, L) and (..., n + 1), see `WordRows`.
-        spelled
-            (..., n + 1, width), see `spelled`.
+            (b, L, width), see `mixture`.
+        mask
+            (b, L) bool, True for real rows.
         """
-        found: torch.Tensor = averages @ states + self.place(numbers) + spelled
-        return found
+        rows, spelled = self.spelled(places, mask.shape[1])
+        states = states + rows
+        ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
+        for layer in self.layers:
+            states = layer(states, src_key_padding_mask=ignored)
+        numbers, real = padded([each.numbers().to(states.device) for each in places])
+        averages = pad_sequence([each.averages(mask.shape[1]) for each in places], batch_first=True)
+        return averages.to(states.device) @ states + self.place(numbers) + spelled, real
 
     def scores(self, words: torch.Tensor, missing: torch.Tensor | None = None) -> TreeScores:
-        """Scores from (b, n + 1, width) words, the root first.
+        """Return scores from (b, n + 1, width) words, the root first.
 
         Parameters
         ----------
@@ -268,80 +265,56 @@ class TreeHead(nn.Module):
         return TreeScores(tags, arcs, _extended(one[:, 1:]), _extended(other))
 
     def relation_scores(self, scores: TreeScores, heads: torch.Tensor) -> torch.Tensor:
-        """(b, n, labels) of each word's arc to its head.
+        """Return (b, n, labels) of each word's arc to its head.
 
         Parameters
         ----------
         heads
             (b, n) with 0 for the root.
         """
-        above = scores.above.gather(1, heads[:, :, None].expand(-1, -1, scores.above.shape[-1]))
-        return _related(scores.below, above, self._relation_weight())
-
-    def _relation_weight(self) -> torch.Tensor:
-        """(size, labels * size) the scorers of all relations in one matrix."""
-        labels, size = len(self.relation), self.sizes["relation"] + 1
-        return self.relation.view(labels, size, size).permute(1, 0, 2).reshape(size, labels * size)
+        labels, size = self.relation.shape[0], self.sizes["relation"] + 1
+        weight = self.relation.view(labels, size, size).permute(1, 0, 2).reshape(size, labels * size)
+        above = scores.above.gather(1, heads[:, :, None].expand(-1, -1, size))
+        asked = (scores.below @ weight).view(*scores.below.shape[:2], labels, size)
+        return (asked @ above[..., None])[..., 0]
 
     @torch.no_grad()
     def parse(self, sentences: Sequence[torch.Tensor], places: Sequence[WordRows]) -> list[ParsedTree]:
-        """Tags and the best tree of each sentence.
+        """Return the likeliest tags, the best tree and the likeliest relation of each of its arcs per sentence.
 
         Parameters
         ----------
         sentences
-            (mixed, rows, width) states of the trunk's layers, marks at both ends included. The result for a sentence does not depend on the
-            others. A sentence has at least one word.
+            (mixed, rows, width) states of the trunk's layers, marks at both ends included. A sentence has at least one word.
         """
-        if not sentences:
-            return []
-        order = sorted(range(len(sentences)), key=lambda n: sentences[n].shape[1])
-        lengths = [sentences[n].shape[1] for n in order]
-        rows_spelled, words_spelled = self.spelled([places[n] for n in order], lengths)
-        states = self.mixture(torch.cat([sentences[n] for n in order], dim=1)) + torch.cat(rows_spelled)
-        for after in layer_states(attention_layers(self.layers), states, lengths):
-            states = after
-        words = [
-            self.words(rows, places[n].averages(len(rows)).to(rows.device), places[n].numbers().to(rows.device), spelled)
-            for n, rows, spelled in zip(order, states.split(lengths), words_spelled, strict=True)
-        ]
-        return [tree for _, tree in sorted(zip(order, self._trees(words), strict=True))]
+        trees: list[ParsedTree | None] = [None] * len(sentences)
+        for chosen in batches_of([each.shape[1] for each in sentences], PIECES):
+            mixed, mask = padded([self.mixture(sentences[n]) for n in chosen])
+            for n, tree in zip(chosen, self._trees(mixed, mask, [places[n] for n in chosen]), strict=True):
+                trees[n] = tree
+        return [tree for tree in trees if tree is not None]
 
-    def _trees(self, sentences: Sequence[torch.Tensor]) -> Iterator[ParsedTree]:
-        """The likeliest tags, the best tree, and the likeliest relation of each arc, from (n + 1, width) words, the root first."""
-        counts = [len(words) for words in sentences]
-        words = at_least(torch.cat(list(sentences)))
-        below, above = _extended(torch.relu(self.arc_below(words))) @ self.arc, torch.relu(self.arc_above(words))
-        parts = zip(*(side[: sum(counts)].split(counts) for side in (below, above)), strict=True)
-        heads = [_heads(one[1:] @ other.T) for one, other in parts]
-        starts = np.cumsum(counts) - np.array(counts)
-        rows = torch.from_numpy(np.delete(np.arange(sum(counts)), starts)).to(words.device)
-        over = np.concatenate([start + own for start, own in zip(starts, heads, strict=True)])
-        one, other = (_extended(torch.relu(layer(words))) for layer in (self.relation_below, self.relation_above))
-        columns = {name: layer(words).argmax(1)[rows].tolist() for name, layer in self.tags.items()}
-        columns["relation"], weight = [], self._relation_weight()
-        for some, top in zip(rows.split(TOGETHER), torch.from_numpy(over).to(words.device).split(TOGETHER), strict=True):
-            columns["relation"] += _related(at_least(one[some]), at_least(other[top]), weight).argmax(1)[: len(some)].tolist()
-        named = {name: iter([self.labels[name][k] for k in column]) for name, column in columns.items()}
-        for own in heads:
-            upos, xpos, feats, relations = (tuple(islice(named[name], len(own))) for name in (*TAGS, "relation"))
+    def _trees(self, mixed: torch.Tensor, mask: torch.Tensor, places: Sequence[WordRows]) -> Iterator[ParsedTree]:
+        """Yield the trees of one batch."""
+        words, real = self.read(mixed, mask, places)
+        scores, counts = self.scores(words, ~real), [len(each.place) for each in places]
+        heads = [_heads(arcs[:n, : n + 1]) for arcs, n in zip(scores.arcs, counts, strict=True)]
+        chosen = pad_sequence([torch.from_numpy(own) for own in heads], batch_first=True).to(words.device)
+        classes = {name: scores.tags[name].argmax(2).tolist() for name in TAGS}
+        classes["relation"] = self.relation_scores(scores, chosen).argmax(2).tolist()
+        for k, (own, n) in enumerate(zip(heads, counts, strict=True)):
+            upos, xpos, feats, relations = (tuple(self.labels[name][c] for c in rows[k][:n]) for name, rows in classes.items())
             yield ParsedTree(upos, xpos, feats, tuple(own.tolist()), relations)
 
 
-def _related(below: torch.Tensor, above: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """(..., labels) scores of relations of words to heads, (..., size) each, by a head's matrix of scorers."""
-    asked = (below @ weight).view(*below.shape[:-1], -1, below.shape[-1])
-    return (asked @ above[..., None])[..., 0]
-
-
 def _heads(arcs: torch.Tensor) -> NDArray[np.int64]:
-    """(n,) the head of each word in the best tree, 0 for the root, from (n, n + 1) scores of arcs."""
+    """Return (n,) the head of each word in the best tree, 0 for the root, from (n, n + 1) scores of arcs."""
     scores = torch.log_softmax(arcs, 1).cpu().numpy()
     return best_tree(np.concatenate([np.zeros((1, scores.shape[1]), scores.dtype), scores]))[1:]
 
 
 def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
-    """(n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads; row 0 is not read.
+    """Return (n,) heads of the highest-scoring tree with exactly one node under node 0, from (n, n) scores of each node's heads.
 
     A root's gain is what its arc to node 0 scores above its best other head; no tree with that root is better than all other nodes' best
     heads. So the root that gains most is tried alone; where best heads make no tree, Stanza searches below it (Chu and Liu 1965, Edmonds
@@ -370,16 +343,14 @@ def best_tree(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 
 
 def _extended(states: torch.Tensor) -> torch.Tensor:
-    """(..., width + 1) with a column of ones."""
+    """Return (..., width + 1) with a column of ones."""
     return torch.cat([states, states.new_ones(*states.shape[:-1], 1)], -1)
 
 
 def load_tree_head(folder: Path) -> TreeHead:
     """Load a head that `rome train` wrote; evaluation mode, no gradients. Raises ModelMissingError when the folder does not hold it."""
     tensors, about = load_weights(Path(folder) / TREES_FILE)
-    sizes: dict[str, Any] = dict(about["sizes"])  # type: ignore[call-overload]
-    labels: dict[str, list[str]] = dict(about["labels"])  # type: ignore[call-overload]
-    head = TreeHead(**sizes, labels=labels)
+    head = TreeHead(**about["sizes"], labels=about["labels"])
     head.load_state_dict(tensors, assign=True)
     return head.eval().requires_grad_(False)
 
@@ -404,7 +375,7 @@ class TreeReader:
         self.encoder, self.head = encoder, head
 
     def read(self, documents: Sequence[Any]) -> list[Reading]:
-        """A reading of every sentence of Stanza's documents, in order; the words of each must be known."""
+        """Return a reading of every sentence of Stanza's documents, in order; the words of each must be known."""
         sentences = [sentence for document in documents for sentence in document.sentences]
         states = self.encoder.read([sentence.text for sentence in sentences])
         layers = [each.whole(self.head.sizes["mixed"]) for each in states]

@@ -9,7 +9,7 @@ A checkpoint of Stanza's lies in such a file too, as it is: its tensors, and eve
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -81,36 +81,29 @@ def _save(path: Path, tensors: dict[str, torch.Tensor], description: Mapping[str
     Path(path).chmod(0o644)  # safetensors writes 0600, which would travel into the wheel
 
 
-def load_weights(
-    path: Path, wanted: Collection[str] | None = None, rounded: Collection[str] = ()
-) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
-    """Read what save_weights wrote: float32 tensors by name, and the JSON description.
+def load_weights(path: Path, wanted: Sequence[str] = ("",)) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Read what `save_weights` wrote: float32 tensors by name, and the JSON description.
 
-    Raises ModelMissingError when the file is not there, or is not what save_weights writes; a file of the package's own is
-    compared with its recorded hash first.
+    Raises ModelMissingError when the file is absent or damaged.
 
     Parameters
     ----------
     wanted
-        The beginnings of the names of those tensors that are read; None for all.
-    rounded
-        The names of those that stay int8 where they lie so, beside their scales (``NAME.scale``).
+        The beginnings of the names of those tensors that are read.
     """
-    beginnings = ("",) if wanted is None else tuple(wanted)
-    with _opened(path, beginnings) as (raw, description):
-        kept = {key: raw.pop(key) for name in rounded if name + SCALE in raw for key in (name, name + SCALE)}
+    with _opened(path, wanted) as (raw, description):
         names = [name for name in raw if not name.endswith(SCALE)]
-        return kept | {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # one by one: never all twice
+        return {name: _as_floats(raw.pop(name), raw.get(name + SCALE)) for name in names}, description  # never all twice
 
 
 @contextmanager
-def _opened(path: Path, beginnings: tuple[str, ...] = ("",)) -> Iterator[tuple[dict[str, torch.Tensor], dict[str, Any]]]:
-    """The tensors of a file whose names begin so, as they are, and its description; an error in what is done with them says that it is damaged."""
+def _opened(path: Path, wanted: Sequence[str] = ("",)) -> Iterator[tuple[dict[str, torch.Tensor], dict[str, Any]]]:
+    """Yield the tensors of a file as they are and its description, and report an error in their use as damage."""
     if not Path(path).is_file():
         raise ModelMissingError(f"the weights file {path} is missing: reinstall rome-metric, or train it with `rome train`")
     try:
         with safe_open(str(path), framework="pt") as file:
-            raw = {name: file.get_tensor(name) for name in file.keys() if name.startswith(beginnings)}
+            raw = {name: file.get_tensor(name) for name in file.keys() if name.startswith(tuple(wanted))}
             description = json.loads((file.metadata() or {}).get("description", "{}"))
         yield raw, description
     except (SafetensorError, ValueError, RecursionError, RuntimeError, IndexError) as error:
@@ -120,7 +113,7 @@ def _opened(path: Path, beginnings: tuple[str, ...] = ("",)) -> Iterator[tuple[d
 
 
 def _as_floats(raw: torch.Tensor, scale: torch.Tensor | None) -> torch.Tensor:
-    """A tensor in float32, its rows multiplied by their scales where it has any."""
+    """Return a tensor in float32, its rows multiplied by their scales where it has any."""
     floats = raw.float()
     return floats if scale is None else floats.mul_(scale[:, None])  # in place: nobody else holds them
 

@@ -9,13 +9,20 @@ from typing import Any
 
 from ..protocol import AnalysedText, Feature, Resources, number, string
 from ..values import Component
-from .alignment import match_words
-from .config import ErrorsConfig
-from .evidence import MAXIMUM, SEVERITIES, ErrorsEvidence, ErrorSpan, PairErrorModel, TextSpan, severity_of, value_of
-from .prepared import PreparedText, prepare
+from .evidence import (
+    MAXIMUM,
+    SEVERITIES,
+    ErrorsConfig,
+    ErrorsEvidence,
+    ErrorSpan,
+    PairErrorModel,
+    TextSpan,
+    severity_of,
+    value_of,
+)
+from .prepared import PreparedText, match_words, prepare
 from .quantity_pairs import compare_quantities
-from .spans import PairWords, equal_words, find_spans, weigh
-from .surface import surface_errors
+from .spans import PairWords, equal_words, find_spans, surface_errors, weigh
 
 
 class Errors(Feature[PreparedText]):

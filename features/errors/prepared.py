@@ -1,4 +1,4 @@
-"""Prepare one text for the errors feature, once for all pairs that contain it."""
+"""Prepare one text for the errors feature, once for all pairs that contain it, and match the words of two texts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..matching import best_assignment, cosines, equal_texts, longest_increasing_subsequence
 from ..protocol import AnalysedText
+from ..semantic import position_differences
 from ..values import Analysis, Word, form_of
 from .evidence import TextSpan
 from .quantities import Quantity, quantities_of
@@ -19,6 +22,15 @@ from .typos import repetitions, tidy, wrong_articles
 ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
 VISIBLE = re.compile(r"[^\w\s]|_")
 """A character that is neither a letter, a digit nor a blank."""
+
+THRESHOLD = 0.35
+"""The similarity that a match must exceed."""
+POSITION = 0.3
+"""The similarity lost per unit of difference in relative position."""
+SAME_LEMMA, SAME_FORM = 0.9, 1.0
+"""The least similarity of words with the same lemma, and of words with the same form."""
+SAME_COSINE = 0.1
+"""How much the cosine adds to the similarity of words with the same form, which decides between several of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +126,12 @@ def prepare(text: AnalysedText) -> PreparedText:
 
 
 def is_mark(word: Word) -> bool:
-    """Return whether a word is a punctuation mark; features/errors/surface.py compares these on the characters."""
+    """Return whether a word is a punctuation mark; features/errors/spans.py compares these on the characters."""
     return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
 
 
 def compared_words(analysis: Analysis) -> tuple[int, ...]:
-    """Return the indices of all words but marks and repetitions, which features/errors/surface.py counts."""
+    """Return the indices of all words but marks and repetitions, which features/errors/spans.py counts."""
     runs = repetitions(analysis.text)
     return tuple(
         n
@@ -149,3 +161,41 @@ def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
         after = words[position + 1] if position + 1 < len(words) else -1
         found.append(PunctuationMark(shown, place, before, after, stray))
     return tuple(found)
+
+
+class WordMatch(NamedTuple):
+    """Match a word of the reference with a word of the hypothesis, both as word indices.
+
+    Attributes
+    ----------
+    same
+        Whether both have the same form, see `form_of`.
+    moved
+        Whether the match crosses the matches that keep their order.
+    """
+
+    reference: int
+    hypothesis: int
+    same: bool
+    moved: bool
+
+
+def match_words(reference: PreparedText, hypothesis: PreparedText) -> tuple[WordMatch, ...]:
+    """Return the one-to-one matches with the highest total similarity, in the order of the reference.
+
+    Only the words in ``places`` of both texts are matched. Unlike the alignment of `semantic`, which follows the paper, this one also knows
+    forms and lemmas, and leaves words without a similar counterpart unmatched.
+    """
+    if not reference.places or not hypothesis.places:
+        return ()
+    similarity = cosines(reference.units, hypothesis.units)
+    same = equal_texts(reference.forms, hypothesis.forms)
+    lemma = equal_texts(reference.lemmas, hypothesis.lemmas)
+    gain = np.where(lemma, np.maximum(similarity, SAME_LEMMA), similarity)
+    gain = np.where(same, SAME_FORM + SAME_COSINE * similarity, gain)
+    gain = np.maximum(gain - POSITION * position_differences(*gain.shape) - THRESHOLD, 0.0)
+    pairs = [(i, j) for i, j in zip(*map(np.ndarray.tolist, best_assignment(gain)), strict=True) if gain[i, j] > 0.0]
+    kept = set(longest_increasing_subsequence([j for _, j in pairs]))
+    return tuple(
+        WordMatch(reference.places[i], hypothesis.places[j], bool(same[i, j]), k not in kept) for k, (i, j) in enumerate(pairs)
+    )

@@ -11,8 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from .number_words import in_digits
-from .quantities import Quantity
+from .quantities import Quantity, in_digits
 
 TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.;!?\n,]")
 BREAKS = frozenset(", . ; ! ? \n and but or while whereas then".split(" "))

@@ -1,6 +1,6 @@
 """Find and mend the typos of one text: stray blanks and marks, words typed twice, a small first letter, a for an.
 
-The models read a text without its typos (`tidy`), and features/errors/surface.py counts them. So a typo costs little, and does not change the
+The models read a text without its typos (`tidy`), and features/errors/spans.py counts them. So a typo costs little, and does not change the
 tags, trees and vectors of the words around it.
 """
 

@@ -110,8 +110,8 @@ HELPS = {
     "store": "keep the analyses in this FILE, so that known texts skip the models",
     "threads": "processor threads, at most as many as there are processors (default: what torch takes)",
     "device": "where the models compute; auto: a card where there is one (default: cpu, whose numbers are the reference)",
-    "precision": "of the models' products; bf16 and int8 are faster on some processors and less exact (default: float32, the reference)",
-    "batch_size": f"word pieces that pass through a model at once; changes no score (default: {MetricConfig.batch_size})",
+    "precision": "of the models' products; bf16 is faster with AVX512-BF16 or AMX and less exact, auto takes it there (default: float32)",
+    "batch_size": f"word pieces that pass through a model at once (default: {MetricConfig.batch_size})",
     "progress": "progress bar (default: only on a terminal)",
 }
 """Help of the option for each field of MetricConfig."""

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from rome.features.errors.config import ErrorsConfig
+    from rome.features.errors.evidence import ErrorsConfig
     from rome.features.grammar import GrammarConfig
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig

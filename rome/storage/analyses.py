@@ -130,8 +130,10 @@ class Analyses:
         if not texts:
             return {}
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
-            analyses = {} if store is None else store.get_many(texts, identity=identity)
+            identity, analyses = "", dict[str, Analysis]()
+            if store is not None:
+                identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
+                analyses = store.get_many(texts, identity=identity)
             seen(analyses)
             missing = sorted((text for text in texts if text not in analyses), key=len, reverse=True)
             new = iter(self.load().analyse(missing) if missing else ())

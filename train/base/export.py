@@ -6,7 +6,7 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import (
     COMMON_FILE,
     PIECES_FILE,
+    SIZES,
     TRUNK_FILE,
     VECTORS_FILE,
     WORDS,
@@ -28,9 +29,9 @@ from rome.features.analyser.encoder import (
     load_encoder,
     load_trunk,
     parts_of,
+    stored_tensors,
 )
 from rome.features.analyser.trees import load_tree_head
-from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import save_weights
 from rome.features.model_files import record_files
 from rome.train.common.recipe import card_text, write_card
@@ -59,7 +60,7 @@ OTHER = Origin("another MPNet checkpoint", "that checkpoint's own")
 
 def export(
     model: BaseModel,
-    published: Trunk,
+    published: Any,
     source: Path,
     material: Material,
     unseen: Sequence[TreeExample],
@@ -116,16 +117,16 @@ def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str
     return {**found, WORDS: torch.where(frequent, options.embedding_bits, options.rare_bits)}
 
 
-def _save_trunk(trunk: Trunk, options: BaseOptions, origin: Origin, path: Path) -> None:
+def _save_trunk(trunk: Any, options: BaseOptions, origin: Origin, path: Path) -> None:
     """Write the first layers and the embeddings."""
-    config = {**asdict(trunk.config), "num_hidden_layers": options.layers, "dropout": 0.0}
+    config = {name: getattr(trunk.config, name) for name in SIZES} | {"num_hidden_layers": options.layers, "dropout": 0.0}
     dropped = tuple(f"encoder.layer.{n}." for n in range(options.layers, options.layers + options.own))
-    kept = {name: tensor for name, tensor in trunk.state_dict().items() if not name.startswith(dropped)}
+    kept = {name: tensor for name, tensor in stored_tensors(trunk).items() if not name.startswith(dropped)}
     description = {"config": config, "source": origin.name, "licence": origin.licence}
     save_weights(path, kept, description, bits=_bits(kept, options))
 
 
-def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -> float:
+def _save_vectors(model: BaseModel, published: Any, seed: int, folder: Path) -> float:
     """Write the linear map from two layers of the rounded trunk to vectors without a common part; return its explained share."""
     options, layers = model.options, (model.middle, model.options.layers)
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(options.vector_width)}, {"pieces": 0})
@@ -144,7 +145,7 @@ def _save_vectors(model: BaseModel, published: Trunk, seed: int, folder: Path) -
     return round(found.explained, 3)
 
 
-def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, origin: Origin, folder: Path) -> None:
+def _save_acceptability(model: BaseModel, trunk: Any, material: Material, origin: Origin, folder: Path) -> None:
     """Write the head with its own layers, calibrated on held-out sentences."""
     options, config = model.options, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
@@ -152,9 +153,7 @@ def _save_acceptability(model: BaseModel, trunk: Trunk, material: Material, orig
     tensors = dict(model.judge.state_dict())
     for number, layer in enumerate(model.trunk.encoder.layer[options.layers :]):
         tensors.update({f"layers.{number}.{name}": tensor for name, tensor in torch_layer(layer).items()})
-    bias = model.trunk.encoder.relative_attention_bias
-    if bias is not None:
-        tensors["relative_attention_bias.weight"] = bias.weight
+    tensors["relative_attention_bias.weight"] = model.trunk.encoder.relative_attention_bias.weight
     head.load_state_dict(tensors)
     logits, _ = predict(head.eval(), trunk, material.calibration)
     head.sentence_out.bias.data -= threshold(logits, [example.sentence for example in material.calibration])
@@ -206,7 +205,7 @@ def map_texts(rng: random.Random) -> list[str]:
 
 @torch.no_grad()
 def vector_map(
-    encoder: EmbeddedEncoder, source: Trunk, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
+    encoder: EmbeddedEncoder, source: Any, texts: Sequence[str], *, layers: Sequence[int], levels: Sequence[int], width: int
 ) -> VectorMap:
     """Fit the map by ridge regression.
 

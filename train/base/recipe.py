@@ -14,7 +14,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,10 @@ from rome.data.readers.texts import read_trees
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import Acceptability
-from rome.features.analyser.encoder import PIECES_FILE
+from rome.features.analyser.encoder import PIECES_FILE, SIZES, network, stored_name, stored_tensors
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import TreeHead
-from rome.features.analyser.trunk import Trunk, TrunkConfig
 from rome.train.base.export import OTHER, Origin, export
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
 from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, adamw, padded, train
@@ -43,13 +42,6 @@ from rome.train.parser.trees import TreeExample, examples_of, labels_of, loss_of
 
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """Hash of the published model.safetensors of all-mpnet-base-v2."""
-RENAMED = {
-    "attention.attn.q.": "attention.self.query.",
-    "attention.attn.k.": "attention.self.key.",
-    "attention.attn.v.": "attention.self.value.",
-    "attention.attn.o.": "attention.output.dense.",
-    "attention.LayerNorm.": "attention.output.LayerNorm.",
-}
 
 
 @dataclass(frozen=True)
@@ -120,8 +112,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
-    """Return all layers of a published MPNet checkpoint as a Trunk.
+def read_mpnet(source: Path, *, checked: bool = True) -> Any:
+    """Return all layers of a published MPNet checkpoint as the network of a trunk.
 
     Raises InputError if the folder does not hold such a checkpoint with its tokenizer or, with ``checked``, if the SHA-256 of the weights
     is not the published one.
@@ -136,21 +128,11 @@ def read_mpnet(source: Path, *, checked: bool = True) -> Trunk:
         settings = {**json.loads((Path(source) / "config.json").read_text()), "type_vocab_size": 0, "first_position": 2}
         if settings.get("model_type") != "mpnet":
             raise ValueError(f"its model_type is {settings.get('model_type')!r}")
-        trunk, found = Trunk(TrunkConfig.of(settings)), {_renamed(name): tensor for name, tensor in load_file(weights).items()}
-    except (ValueError, TypeError, SafetensorError) as error:
+        tensors = {stored_name(name.removeprefix("mpnet.")): tensor for name, tensor in load_file(weights).items()}
+        kept = {name: t for name, t in tensors.items() if name.startswith(("embeddings.", "encoder.")) and "_ids" not in name}
+        return network(settings, kept, str(weights))
+    except (ValueError, TypeError, KeyError, SafetensorError) as error:
         raise InputError(f"{source} holds no MPNet checkpoint ({error}): give the folder of one as --source") from error
-    wrong = [name for name, t in trunk.state_dict().items() if name not in found or found[name].shape != t.shape]
-    if wrong:
-        raise InputError(f"{weights} has no {wrong[0]} as config.json says: give the folder of an MPNet checkpoint as --source")
-    trunk.load_state_dict({name: found[name] for name in trunk.state_dict()})
-    return trunk.eval()
-
-
-def _renamed(name: str) -> str:
-    """Return the name of a parameter of MPNet in BERT."""
-    for old, new in RENAMED.items():
-        name = name.replace(old, new)
-    return name.removeprefix("mpnet.")
 
 
 class BaseModel(nn.Module):
@@ -159,7 +141,7 @@ class BaseModel(nn.Module):
     The vectors in training are a linear map of two layers of the trunk, the last one and one in the middle; it starts as the last.
     """
 
-    def __init__(self, source: Trunk, options: BaseOptions, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
+    def __init__(self, source: Any, options: BaseOptions, labels: Mapping[str, Sequence[str]], common: torch.Tensor) -> None:
         super().__init__()
         self.options, self.frozen = options, options.frozen
         self.trunk = shortened(source, options.layers + options.own, options.dropout)
@@ -173,28 +155,21 @@ class BaseModel(nn.Module):
             self.upper.weight.copy_(torch.eye(width))
             self.upper.bias.copy_(-common)
             self.lower.weight.zero_()
-        for part in (
-            self.trunk.embeddings,
-            self.trunk.encoder.layer[: options.frozen],
-            self.trunk.encoder.relative_attention_bias,
-        ):
-            if part is not None:
-                part.requires_grad_(False)
+        for part in (self.trunk.embeddings, self.trunk.encoder.layer[: options.frozen], self.trunk.encoder.relative_attention_bias):
+            part.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> BaseModel:
+        """Set the mode of all parts but the frozen ones, which stay without dropout."""
+        super().train(mode)
+        for part in (self.trunk.embeddings, *self.trunk.encoder.layer[: self.frozen]):
+            part.eval()
+        return self
 
     def states(self, ids: torch.Tensor, mask: torch.Tensor, upto: int) -> list[torch.Tensor]:
         """Return the states after the embeddings and each of the first ``upto`` layers, (b, L, width) each."""
-        bias = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)[:, None, None, :]
-        placed = self.trunk.encoder.position_bias(ids.shape[1])
-        bias = bias if placed is None else bias + placed
-        found = []
         with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
-            with torch.no_grad():
-                found.append(self.trunk.embeddings(ids))
-                for layer in self.trunk.encoder.layer[: self.frozen]:
-                    found.append(layer.eval()(found[-1], bias))
-            for layer in self.trunk.encoder.layer[self.frozen : upto]:
-                found.append(layer(found[-1], bias))
-        return [state.float() for state in found]
+            found = self.trunk(ids, mask.long(), output_hidden_states=True).hidden_states
+        return [state.float() for state in found[: upto + 1]]
 
     def vectors(self, states: Sequence[torch.Tensor]) -> torch.Tensor:
         """Return (b, L, width) vectors of the pieces."""
@@ -202,13 +177,12 @@ class BaseModel(nn.Module):
         return found
 
 
-def shortened(source: Trunk, layers: int, dropout: float = 0.0) -> Trunk:
+def shortened(source: Any, layers: int, dropout: float = 0.0) -> Any:
     """Return a copy of the first layers of a trunk."""
-    config = TrunkConfig(**{**asdict(source.config), "num_hidden_layers": layers, "dropout": dropout})
-    trunk = Trunk(config)
-    kept = source.state_dict()
-    trunk.load_state_dict({name: kept[name].clone() for name in trunk.state_dict()})
-    return trunk
+    config = {name: getattr(source.config, name, 0) for name in SIZES} | {"num_hidden_layers": layers, "dropout": dropout}
+    further = tuple(f"encoder.layer.{n}." for n in range(layers, source.config.num_hidden_layers))
+    kept = {name: tensor.clone() for name, tensor in stored_tensors(source).items() if not name.startswith(further)}
+    return network(config, kept, "the published model").requires_grad_(True)
 
 
 def related_texts() -> list[tuple[str, ...]]:
@@ -219,7 +193,7 @@ def related_texts() -> list[tuple[str, ...]]:
 class Meaning:
     """Related texts, and the cosines of the published network between their pieces."""
 
-    def __init__(self, source: Trunk, tokenizer: Any, options: BaseOptions, rng: random.Random) -> None:
+    def __init__(self, source: Any, tokenizer: Any, options: BaseOptions, rng: random.Random) -> None:
         self.source, self.tokenizer, self.options, self.rng = source, tokenizer, options, rng
         groups = [group for group in related_texts() if 3 < len(group[0].split()) < 32]
         self.groups = sorted(groups, key=lambda group: len(group[0].split()))
@@ -250,7 +224,7 @@ class Meaning:
     @torch.no_grad()
     def _teach(self, ids: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
         with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
-            states = self.source(ids, mask).hidden_states
+            states = self.source(ids, mask.long(), output_hidden_states=True).hidden_states
         return [states[level].float() for level in self.levels]
 
     def loss(self, model: BaseModel) -> torch.Tensor:
@@ -323,7 +297,7 @@ def half_way(model: BaseModel, before: Mapping[str, torch.Tensor]) -> None:
     model.load_state_dict(half)
 
 
-def check_options(options: BaseOptions, source: Trunk) -> None:
+def check_options(options: BaseOptions, source: Any) -> None:
     """Raise InputError for options that need more layers or width than the checkpoint has."""
     have, width = source.config.num_hidden_layers, source.config.hidden_size
     deepest = max(options.layers + options.own, options.lower_teacher, options.upper_teacher)

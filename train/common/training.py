@@ -18,7 +18,8 @@ from transformers import AutoModel
 
 from rome.exceptions import InputError
 from rome.features.analyser.acceptability import HIDDEN
-from rome.features.checkpoints import pretrained
+from rome.features.analyser.encoder import stored_tensors
+from rome.features.analyser.transformer import pretrained
 from rome.storage.files import atomic_path
 from rome.train.common.recipe import TrainingOptions
 from rome.train.encoder import source_folder
@@ -226,7 +227,7 @@ NAMES = {
 
 def torch_layer(layer: nn.Module) -> dict[str, torch.Tensor]:
     """Return the parameters of a layer of a trunk or of BERT under the names of torch's TransformerEncoderLayer."""
-    found, made = layer.state_dict(), {}
+    found, made = stored_tensors(layer), {}
     for part in ("weight", "bias"):
         made.update({f"{name}.{part}": found[f"{old}.{part}"] for name, old in NAMES.items()})
         own = [found[f"attention.self.{name}.{part}"] for name in ("query", "key", "value")]

@@ -1,17 +1,28 @@
-"""What teaches the reader: the classes and types of marked words, what a pair's errors cost, and the order of a group's texts."""
+"""Losses that train the reader, and the figures of a reader on held-out groups.
+
+Losses: the classes and types of marked words, what a pair's errors cost, and the order of a group's texts.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy, kl_div, smooth_l1_loss, softplus
 
-from rome.train.errors.batches import Batch
-from rome.train.errors.net import Read
+from rome.features.errors.evidence import SEVERITIES, WEIGHTS
+from rome.train.errors.batches import Batch, Batches
+from rome.train.errors.net import PairNet, Read
+from rome.train.errors.packing import Lessons
+
+MARKED = 0.5
+"""Probability from which a word is part of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +82,14 @@ def losses(
 
 
 def _words(read: Read, batch: Batch, weights: Weights) -> Tensor:
-    """Cross-entropy of the words' classes."""
+    """Return cross-entropy of the words' classes."""
     each = cross_entropy(read.logits.flatten(0, 1), batch.severity.flatten(), reduction="none")
     counting = (batch.sure * (1.0 + weights.error * (batch.severity > 0))).flatten()
     return (each * counting).sum() / counting.sum().clamp_min(1.0)
 
 
 def _types(read: Read, batch: Batch) -> Tensor:
-    """Cross-entropy of the types of marked words."""
+    """Return cross-entropy of the types of marked words."""
     known = batch.type >= 0
     if not bool(known.any()):
         return read.types.sum() * 0.0
@@ -86,7 +97,7 @@ def _types(read: Read, batch: Batch) -> Tensor:
 
 
 def _somewhere(read: Read, batch: Batch) -> Tensor:
-    """Minus the logarithm of the probability that any word that may hold a pair's error is part of one."""
+    """Return minus the log probability that any word that may hold a pair's error is part of one."""
     if not bool(batch.somewhere.any()):
         return read.logits.sum() * 0.0
     word = read.real & (batch.row >= 3)
@@ -96,7 +107,7 @@ def _somewhere(read: Read, batch: Batch) -> Tensor:
 
 
 def _ranks(amount: Tensor, batches: Sequence[Batch], weights: Weights, names: Sequence[str], log: Log) -> Tensor:
-    """Logistic loss of every comparison of two texts of a group, each group counting alike."""
+    """Return the logistic loss of every comparison of two texts of a group, each group counting alike."""
     group, level, near, source = (torch.cat([getattr(b, n) for b in batches]) for n in ("group", "level", "near", "source"))
     order = torch.argsort(group)
     amount, group, level, near, source = amount[order], group[order], level[order], near[order], source[order]
@@ -120,8 +131,63 @@ def _ranks(amount: Tensor, batches: Sequence[Batch], weights: Weights, names: Se
 
 
 def _taught(read: Read, teacher: Read, weights: Weights) -> Tensor:
-    """Divergence from the teacher's classes, places that it finds wrong counting more."""
+    """Return the divergence from the teacher's classes; places that it finds wrong count more."""
     wanted = teacher.logits.softmax(-1)
     counting = read.real * (1.0 + weights.error * (1.0 - wanted[..., 0]))
     each = kl_div(read.logits.log_softmax(-1), wanted, reduction="none").sum(-1)
     return (each * counting).sum() / counting.sum()
+
+
+@torch.no_grad()
+def judge(net: PairNet, source: Batches, device: str = "cpu") -> dict[str, float]:
+    """Return shares in percent on whole groups: acceptable texts above those with one error, places found, severities right.
+
+    Mean costs by severity are beside them, and the share of acceptable texts with a marked word.
+    """
+    net.eval()
+    lessons, rows = source.lessons, []
+    weights = torch.tensor(WEIGHTS, device=device)
+    for step in range(len(source)):
+        for part in source[step]:
+            part = part.to(device)
+            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                read = net(part)
+            chances = read.logits.softmax(-1)
+            wrong = (1.0 - chances[..., 0] >= MARKED) & read.real & (part.row >= 3)
+            label = part.severity > 0
+            best = (chances @ weights).masked_fill(~(wrong & label), -1.0).argmax(1)
+            severity = chances[torch.arange(len(best)), best, 1:].argmax(-1) + 1
+            columns = (part.pair, read.amount.expm1(), (wrong & label).any(1), severity, wrong.any(1))
+            rows.append(torch.stack([column.double() for column in columns]).cpu().numpy())
+    pair, amount, found, severity, marked = np.concatenate(rows, 1)[:, np.argsort(np.concatenate(rows, 1)[0])]
+    return _figures(lessons, amount, found > 0, severity, marked > 0)
+
+
+def _figures(
+    lessons: Lessons, amount: NDArray[Any], found: NDArray[np.bool_], severe: NDArray[Any], marked: NDArray[np.bool_]
+) -> dict[str, float]:
+    known = dict(zip(map(float, WEIGHTS), SEVERITIES, strict=True))
+    grades = np.array([known[float(cost)] for cost in lessons.cost])
+    labelled = np.diff(lessons.label_start) > 0
+    group = np.repeat(np.arange(len(lessons)), np.diff(lessons.group_start))
+    figures = {}
+    for severity in SEVERITIES[1:]:
+        bad = grades == severity
+        figures[f"above {severity}"] = _above(amount, group, grades == "none", bad)
+        figures[f"above near {severity}"] = _above(amount, group, grades == "none", bad & lessons.near)
+        figures[f"place of {severity}"] = _mean(found[bad & labelled])
+        figures[f"severity of {severity}"] = _mean((severe == SEVERITIES.index(severity))[bad & labelled & found])
+    figures["acceptable marked"] = _mean(marked[grades == "none"])
+    figures = {name: round(100.0 * value, 1) for name, value in figures.items()}
+    return figures | {f"mean cost of {name}": round(_mean(amount[grades == name]), 2) for name in SEVERITIES}
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Return the mean, 0 of no values."""
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _above(amount: NDArray[Any], group: NDArray[Any], good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> float:
+    """Return how often a good text costs less than a bad one of its group."""
+    right = [amount[good & (group == n)][:, None] < amount[bad & (group == n)] for n in np.unique(group)]
+    return _mean(np.concatenate([one.ravel() for one in right]))

@@ -7,7 +7,7 @@ equation 3.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, softplus
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-from rome.features.analyser.encoder import load_trunk
-from rome.features.analyser.pair_reader import ADAPTED, COMPANY, FURTHER, further_layers
-from rome.features.analyser.trunk import Trunk, TrunkLayer, distance_buckets
+from rome.features.analyser.encoder import load_trunk, stored_tensors
+from rome.features.analyser.pair_reader import ADAPTED, COMPANY, FURTHER, NORMS, further_layers
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
 from rome.train.errors.batches import Batch
@@ -30,12 +30,12 @@ HIDDEN = -1e4
 class Adapted(nn.Module):
     """A frozen linear map plus a product of two narrow ones, the second of them zero at first."""
 
-    def __init__(self, base: nn.Linear, rank: int) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, rank: int) -> None:
         super().__init__()
-        self.register_buffer("weight", base.weight.detach(), persistent=False)
-        self.bias = nn.Parameter(base.bias.detach().clone())
-        self.down = nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(base.out_features, rank))
+        self.register_buffer("weight", weight.detach(), persistent=False)
+        self.bias = nn.Parameter(bias.detach().clone())
+        self.down = nn.Parameter(torch.randn(rank, weight.shape[1]) / weight.shape[1] ** 0.5)
+        self.up = nn.Parameter(torch.zeros(weight.shape[0], rank))
 
     def forward(self, states: Tensor) -> Tensor:
         """Map (..., in) to (..., out)."""
@@ -43,21 +43,29 @@ class Adapted(nn.Module):
 
 
 class Layer(nn.Module):
-    """A layer of the trunk with its linear maps adapted."""
+    """A layer of the trunk with its linear maps adapted.
 
-    def __init__(self, layer: TrunkLayer, rank: int, dropout: float) -> None:
+    Parameters
+    ----------
+    tensors
+        Of the layer, by BERT's names.
+    config
+        Of the trunk.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor], config: Any, rank: int, dropout: float) -> None:
         super().__init__()
-        own: Any = layer.attention["self"]
-        out: Any = layer.attention["output"]
-        maps = (own["query"], own["key"], own["value"], out["dense"], layer.intermediate["dense"], layer.output["dense"])
-        self.maps = nn.ModuleDict({name: Adapted(one, rank) for name, one in zip(ADAPTED, maps, strict=True)})
-        self.norms = nn.ModuleList(copy.deepcopy(one["LayerNorm"]).requires_grad_(True) for one in (out, layer.output))
-        self.heads, self.drop = layer.heads, nn.Dropout(dropout)
+        own = {name: (tensors[f"{name}.weight"], tensors[f"{name}.bias"]) for name in (*ADAPTED.values(), *NORMS.values())}
+        self.maps = nn.ModuleDict({name.removeprefix("maps."): Adapted(*own[of], rank) for name, of in ADAPTED.items()})
+        self.norms = nn.ModuleList(nn.LayerNorm(config.hidden_size, config.layer_norm_eps) for _ in NORMS)
+        for norm, name in zip(self.norms, NORMS.values(), strict=True):
+            norm.load_state_dict(dict(zip(("weight", "bias"), own[name], strict=True)))
+        self.heads, self.drop = config.num_attention_heads, nn.Dropout(dropout)
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
         """Return (b, N, d) states of states; bias (b, heads or 1, N, N) is added to the scores of attention."""
         shape = (*states.shape[:2], self.heads, -1)
-        query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ADAPTED[:3])
+        query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ("query", "key", "value"))
         seen = scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
         seen = seen.transpose(1, 2).reshape(states.shape)
         states = self.norms[0](states + self.drop(self.maps["attention"](seen)))
@@ -98,22 +106,25 @@ class PairNet(nn.Module):
     trunk
         Whose layers after ``below`` are adapted; those up to it read each text alone, and stay as they are.
     further
-        Layers of the published model that follow the trunk's, adapted likewise.
+        The tensors of layers of the published model that follow the trunk's, adapted likewise.
     """
 
     def __init__(
-        self, trunk: Trunk, below: int, rank: int = 64, further: Sequence[TrunkLayer] = (), dropout: float = 0.1
+        self, trunk: Any, below: int, rank: int = 64, further: Sequence[Mapping[str, Tensor]] = (), dropout: float = 0.1
     ) -> None:
         super().__init__()
         self.below, self.rank, self.dropout, width = below, rank, dropout, trunk.config.hidden_size
-        self.layers = nn.ModuleList(Layer(layer, rank, dropout) for layer in trunk.encoder.layer[below:])
+        self.config = trunk.config
+        self.layers = nn.ModuleList(
+            Layer(stored_tensors(layer), trunk.config, rank, dropout) for layer in trunk.encoder.layer[below:]
+        )
         self.further: dict[str, Tensor] = {}
         self.grow(further)
-        self.distance = copy.deepcopy(trunk.encoder.relative_attention_bias)
-        if self.distance is not None:
-            self.distance.requires_grad_(True)
+        own = getattr(trunk.encoder, "relative_attention_bias", None)
+        self.distance = None if own is None else copy.deepcopy(own).requires_grad_(True)
         self.lower = copy.deepcopy(trunk)
         self.lower.encoder.layer = self.lower.encoder.layer[:below]
+        self.lower.config.num_hidden_layers = below
         self.lower.requires_grad_(False)
         self.marks = nn.Parameter(torch.randn(len(MARKS), width) * 0.02)
         self.sides, self.shared = nn.Parameter(torch.zeros(2, width)), nn.Parameter(torch.zeros(COMPANY, width))
@@ -127,12 +138,12 @@ class PairNet(nn.Module):
             self.amount.weight[0, -2:] = 0.5
             self.amount.bias.fill_(-2.0)
 
-    def grow(self, layers: Sequence[TrunkLayer]) -> None:
+    def grow(self, layers: Sequence[Mapping[str, Tensor]]) -> None:
         """Append adapted copies of layers of the published model to the joint layers."""
         first = len({name.split(".")[1] for name in self.further})
         for n, layer in enumerate(layers, first):
-            self.further |= {f"{FURTHER}{n}.{name}": tensor for name, tensor in layer.state_dict().items()}
-            self.layers.append(Layer(layer, self.rank, self.dropout))
+            self.further |= {f"{FURTHER}{n}.{name}": tensor for name, tensor in layer.items()}
+            self.layers.append(Layer(layer, self.config, self.rank, self.dropout))
 
     def own(self) -> dict[str, Tensor]:
         """Return by name what is trained, which is what a reader's file holds beside further layers."""
@@ -147,14 +158,8 @@ class PairNet(nn.Module):
     @torch.no_grad()
     def _read_alone(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Return (S, L, d) states of sentences after the lower layers."""
-        places = torch.arange(ids.shape[1], device=ids.device)
-        bias = torch.zeros(len(ids), 1, 1, ids.shape[1], device=ids.device)
-        bias = bias.masked_fill((places >= lengths[:, None])[:, None, None, :], HIDDEN)
-        if self.lower.encoder.relative_attention_bias is not None:
-            bias = bias + self.lower.encoder.position_bias(ids.shape[1])
-        states: Tensor = self.lower.embeddings(ids, places)
-        for layer in self.lower.encoder.layer:
-            states = layer(states, bias.expand(-1, -1, ids.shape[1], -1).to(states.dtype))
+        real = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        states: Tensor = self.lower(ids, real.long()).last_hidden_state
         return states
 
     def rows(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -175,7 +180,8 @@ class PairNet(nn.Module):
         states, real = self.rows(batch)
         bias = torch.zeros_like(real, dtype=states.dtype).masked_fill(~real, HIDDEN)[:, None, None, :]
         if self.distance is not None:
-            buckets = distance_buckets(states.shape[1], self.distance.num_embeddings).to(states.device)
+            steps = torch.arange(states.shape[1], device=states.device)
+            buckets = MPNetEncoder.relative_position_bucket(steps[None] - steps[:, None], self.distance.num_embeddings)
             bias = bias + picked(self.distance.weight, buckets).permute(2, 0, 1)[None]
         bias = bias.expand(-1, -1, states.shape[1], -1)
         for layer in self.layers:
@@ -202,7 +208,7 @@ def load_reader(folder: Path) -> PairNet:
     tensors, about = load_weights(folder / "errors" / READER_FILE)
     below, rank = int(str(about["below"])), len(tensors["layers.0.maps.query.down"])
     trunk = load_trunk(folder / "encoder")
-    net = PairNet(trunk, below, rank, further_layers(tensors, trunk.config))
+    net = PairNet(trunk, below, rank, further_layers(tensors))
     known = {name: tensor for name, tensor in tensors.items() if not name.startswith(FURTHER)}
     if about["types"] != list(TYPES):
         known = {name: tensor for name, tensor in known.items() if not name.startswith("kind.")}

@@ -6,6 +6,7 @@ each text or pair begins.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,15 +17,18 @@ from numpy.typing import NDArray
 
 from rome.data.perturbations.changes import Made
 from rome.features.analyser.pieces import WordPieces, encode, touched
-from rome.features.errors.evidence import SEVERITIES
+from rome.features.errors.evidence import SEVERITIES, TYPES
 from rome.train.errors.groups import Group, Member
-from rome.train.errors.types import type_number
 
 Array = NDArray[Any]
 ANCHORED = ("synthesized",)
 """Sources whose references are compared with themselves, because they have no other acceptable text; elsewhere equal texts are left out."""
 PIECES = 400
 """Word pieces of a text at most; longer ones teach nothing, because they would fill a batch alone."""
+
+NAMES: dict[str, list[str]] = json.loads((Path(__file__).parent / "types.json").read_text(encoding="utf-8"))
+TYPE_OF: dict[str, str] = {name: kind for kind, names in NAMES.items() for name in names}
+"""Types of errors by the names of the perturbations that make them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,19 +142,13 @@ def labels_of(reference: Made, member: Member) -> tuple[list[tuple[int, int, int
     return found, sure
 
 
-def pack(groups: Iterable[Group], tokenizer: WordPieces, window: int) -> Lessons:
-    """Return lessons as arrays.
-
-    Parameters
-    ----------
-    tokenizer, window
-        Of the trunk that will read the texts; texts of more pieces than one row holds are left out.
-    """
+def pack(groups: Iterable[Group], tokenizer: WordPieces) -> Lessons:
+    """Return lessons as arrays, without texts of more than PIECES word pieces."""
     columns = _Columns()
     for group in groups:
         columns.add(group)
     read = _texts(columns.made, tokenizer)
-    usable = np.diff(read["piece_start"]) <= min(PIECES, window)
+    usable = np.diff(read["piece_start"]) <= PIECES
     rows = np.array([row[:2] for row in columns.rows], dtype=np.int32).reshape(-1, 2)
     kept: Array = np.all(usable[rows], axis=1)
     ends = np.concatenate([[0], np.cumsum(kept)])[[end for end, _ in columns.groups]]
@@ -207,3 +205,9 @@ def _texts(made: Sequence[Made], tokenizer: WordPieces) -> dict[str, Array]:
         "first": first,
         "last": last,
     }
+
+
+def type_number(name: str) -> int:
+    """Return the number of a type by its own name or that of a perturbation, -1 for a perturbation of no known type."""
+    found = name if name in TYPES else TYPE_OF.get(name, "omission" if name.startswith("omitted") else "")
+    return TYPES.index(found) if found else -1

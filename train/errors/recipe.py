@@ -16,23 +16,22 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from transformers import AutoModel
 
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.encoder import load_tokenizer, load_trunk
+from rome.features.analyser.encoder import load_tokenizer, load_trunk, stored_tensors
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import FURTHER, further_layers
 from rome.features.analyser.pieces import WordPieces
-from rome.features.analyser.trunk import TrunkConfig, TrunkLayer
+from rome.features.analyser.transformer import first_line, pretrained
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.features.checkpoints import pretrained
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, card_text, provenance, read_options, write_card
 from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train
 from rome.train.errors import sources
 from rome.train.errors.batches import Array, Batch, Batches, batches
-from rome.train.errors.judging import judge
-from rome.train.errors.losses import Weights, losses
+from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons, pack
 from rome.train.errors.signals import PAIRS, learn_signals, signal_lessons
@@ -180,16 +179,15 @@ def packed(options: ErrorsOptions, names: Sequence[str], files: Sequence[Path]) 
         further[sources.PERTURBED] = sources.Perturbed(
             pairs, texts, write_agreements(work / "agreement.jsonl", seed, options.segments)
         )
-    pack(sources.held_out_lessons(), *pieces_of_packing()).save(work / HELD_OUT)
-    pack(sources.lessons(further, names, seed), *pieces_of_packing()).save(work / LESSONS)
+    pack(sources.held_out_lessons(), pieces_of_packing()).save(work / HELD_OUT)
+    pack(sources.lessons(further, names, seed), pieces_of_packing()).save(work / LESSONS)
     (work / PLAN).write_text(plan, encoding="utf-8")
     return work
 
 
-def pieces_of_packing() -> tuple[WordPieces, int]:
-    """Return the tokenizer of packed lessons, and the pieces that one row of its trunk holds."""
-    folder = set_folder(PACKED_FOR) / "encoder"
-    return load_tokenizer(folder), load_trunk(folder).config.window
+def pieces_of_packing() -> WordPieces:
+    """Return the tokenizer of packed lessons."""
+    return load_tokenizer(set_folder(PACKED_FOR) / "encoder")
 
 
 def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> dict[str, float]:
@@ -197,7 +195,7 @@ def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> 
     pairs = [pair for path in files for pair in read_synthetic(path)]
     if not pairs:
         raise InputError(f"--signals needs pairs, got none in {', '.join(map(str, files))}")
-    source = Batches(pack(signal_lessons(pairs), *pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
+    source = Batches(pack(signal_lessons(pairs), pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
     return learn_signals(net, source, pairs, options.signals, options.rate, options.seed)
 
 
@@ -207,9 +205,9 @@ def begun(options: ErrorsOptions, folder: Path) -> PairNet:
     if options.begin:
         net = load_reader(set_folder(options.begin))
         known = {name.split(".")[1] for name in net.further}
-        net.grow(further_of(folder, options, trunk.config)[len(known) :])
+        net.grow(further_of(folder, options)[len(known) :])
         return net.to(options.device)
-    net = PairNet(trunk, options.below, options.rank, further_of(folder, options, trunk.config))
+    net = PairNet(trunk, options.below, options.rank, further_of(folder, options))
     net.to(options.device).start_marks(tokens_of(options.models)[0])
     return net
 
@@ -219,17 +217,13 @@ def pack_further(source: Path, models: str, folder: Path) -> None:
 
     Raises InputError when the folder does not hold the model.
     """
-    if json.loads((source / "config.json").read_text()).get("model_type") == "mpnet":
-        from rome.train.base.recipe import read_mpnet
-
-        layers: list[torch.nn.Module] = list(read_mpnet(source).encoder.layer)
-    else:
-        from transformers import AutoModel
-
-        layers = list(pretrained(AutoModel, source).encoder.layer)
+    try:
+        layers = pretrained(AutoModel, source).encoder.layer
+    except (OSError, ValueError) as error:
+        raise InputError(f"--source must be the folder of a published model, got {source}: {first_line(error)}") from error
     first = load_trunk(set_folder(models) / "encoder").config.num_hidden_layers
-    named = ((n, layer.state_dict()) for n, layer in enumerate(layers[first:]))
-    tensors = {f"{FURTHER}{n}.{name}": tensor for n, state in named for name, tensor in state.items()}
+    named = {n: stored_tensors(layer) for n, layer in enumerate(layers[first:])}
+    tensors = {f"{FURTHER}{n}.{name}": tensor for n, state in named.items() for name, tensor in state.items()}
     save_weights(folder / further_file(models), tensors, {"source": source.name}, bits=dict.fromkeys(tensors, FURTHER_BITS))
 
 
@@ -238,12 +232,12 @@ def further_file(models: str) -> str:
     return f"further_{Path(models).name}.safetensors"
 
 
-def further_of(folder: Path, options: ErrorsOptions, config: TrunkConfig) -> list[TrunkLayer]:
+def further_of(folder: Path, options: ErrorsOptions) -> list[dict[str, torch.Tensor]]:
     """Return the first of the layers that follow the trunk. Raises InputError when there are fewer than are wanted."""
     if not options.further:
         return []
     path = folder / further_file(options.models)
-    layers = further_layers(load_weights(path)[0], config) if path.is_file() else []
+    layers = further_layers(load_weights(path)[0]) if path.is_file() else []
     if len(layers) < options.further:
         raise InputError(
             f"--further is {options.further}, but {path} has {len(layers)} layers: give the published model as --source"
@@ -263,7 +257,7 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
-    """Train; return the seconds spent, those before an interruption included."""
+    """Train the net and return the seconds spent, those before an interruption included."""
     teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)

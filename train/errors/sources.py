@@ -64,7 +64,7 @@ class _Choice:
 
     @property
     def cost(self) -> float:
-        """What the errors cost together."""
+        """Return the total cost of the errors."""
         return min(MOST, sum(COST[error.severity] for error in self.errors))
 
 

@@ -24,7 +24,7 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.model_set import multiplies_bf16
-from rome.features.checkpoints import pretrained
+from rome.features.analyser.transformer import pretrained
 from rome.features.values import Analysis
 from rome.storage.files import atomic_path
 from rome.train.encoder import source_folder
@@ -59,7 +59,7 @@ def _usable(*texts: str) -> bool:
 
 
 def wmt_segments() -> Iterator[tuple[str, Any]]:
-    """The WMT segments that may train, with a name for each."""
+    """Yield the WMT segments that may train, with a name for each."""
     for year in ("22", "23"):
         for number, segment in enumerate(read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz"))):
             if not segment.judged_elsewhere:
@@ -67,7 +67,7 @@ def wmt_segments() -> Iterator[tuple[str, Any]]:
 
 
 def paraphrases(seed: int, wikipedia: int, systems: int) -> list[Paraphrase]:
-    """All pairs that say the same, from every source.
+    """Return the pairs that say the same, from every source.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def paraphrases(seed: int, wikipedia: int, systems: int) -> list[Paraphrase]:
 
 
 def translated(source: str) -> bool:
-    """Whether the sentences of a part of STS are outputs of machine translation, or were made of such."""
+    """Return whether the sentences of a part of STS are outputs of machine translation, or were made of such."""
     return "SMT" in source or "postediting" in source
 
 
 def _agreed(reference: str, outputs: Sequence[str]) -> str | None:
-    """The output whose words the others share most, among those that are not the reference once more."""
+    """Return the output whose words the others share most, among those that differ enough from the reference."""
     bags = [frozenset(text.lower().split()) for text in outputs]
     best, found = 0.0, None
     own = frozenset(reference.lower().split())
@@ -193,7 +193,7 @@ class Pool:
                 self.texts[row["text"]] = _read(row)
 
     def get(self, text: str) -> Text | None:
-        """A prepared text; None for one that is not there or has no word."""
+        """Return a prepared text; None for one that is not there or has no word."""
         found = self.texts.get(text)
         return found if found is not None and found.words else None
 
@@ -231,7 +231,7 @@ def write_agreements(path: Path, seed: int, segments: int) -> Path:
 
 
 def _segments(seed: int) -> list[tuple[list[str], list[str]]]:
-    """References and different outputs of segments in an order drawn by the seed."""
+    """Return references and different outputs of segments in an order drawn by the seed."""
     found = []
     for group, segment in wmt_segments():
         low, high = OUTPUT_LENGTHS
@@ -245,7 +245,7 @@ def _segments(seed: int) -> list[tuple[list[str], list[str]]]:
 
 
 def _agreement(references: Sequence[str], outputs: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(n,) the mean likeness of each output to the other outputs and the references."""
+    """Return (n,) the mean likeness of each output to the other outputs and the references."""
     from sacrebleu.metrics.chrf import CHRF
 
     chrf = CHRF()
@@ -271,7 +271,7 @@ class _SentenceVectors:
 
     @torch.no_grad()
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n, 384) unit vectors."""
+        """Return (n, 384) unit vectors."""
         order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
         found = np.zeros((len(texts), self.model.config.hidden_size), np.float32)
         for start in range(0, len(order), TOGETHER):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +12,6 @@ from sklearn.metrics import matthews_corrcoef, roc_auc_score
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rome.features.analyser.acceptability import Acceptability
-from rome.features.analyser.trunk import Trunk
 from rome.train.grammar.data import Batch, Example, Material, collate
 
 BATCH = 48
@@ -29,19 +29,13 @@ def known_loss(sentence: torch.Tensor, pieces: torch.Tensor, batch: Batch) -> to
 
 
 @torch.no_grad()
-def trunk_states(trunk: Trunk, batch: Batch, layer: int) -> torch.Tensor:
+def trunk_states(trunk: Any, batch: Batch, layer: int) -> torch.Tensor:
     """Return (b, L, 384) states of the frozen trunk after its first ``layer`` layers (0: the embeddings)."""
-    states = trunk.embeddings(batch.pieces)
-    bias = torch.zeros(batch.mask.shape).masked_fill(~batch.mask, torch.finfo(torch.float32).min)[:, None, None, :]
-    placed = trunk.encoder.position_bias(batch.mask.shape[1])
-    bias = bias if placed is None else bias + placed
-    for block in trunk.encoder.layer[:layer]:
-        states = block(states, bias)
-    return states
+    return trunk(batch.pieces, batch.mask.long(), output_hidden_states=True).hidden_states[layer]
 
 
 @torch.no_grad()
-def predict(model: Acceptability, trunk: Trunk, examples: Sequence[Example]) -> tuple[np.ndarray, list[np.ndarray]]:
+def predict(model: Acceptability, trunk: Any, examples: Sequence[Example]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return logits: (n,) of the sentences, and for each sentence those of its pieces; the model ends in evaluation mode."""
     model.eval()
     sentences, pieces = np.zeros(len(examples)), [np.zeros(0)] * len(examples)
@@ -56,7 +50,7 @@ def predict(model: Acceptability, trunk: Trunk, examples: Sequence[Example]) -> 
     return sentences, pieces
 
 
-def figures_of(model: Acceptability, trunk: Trunk, material: Material) -> dict[str, object]:
+def figures_of(model: Acceptability, trunk: Any, material: Material) -> dict[str, object]:
     """Return the figures on each of CoLA's development sets and on minimal pairs."""
     judged = {
         name: sentence_figures(predict(model, trunk, examples)[0], examples) for name, examples in material.judging.items()
@@ -79,7 +73,7 @@ def sentence_figures(logits: np.ndarray, examples: Sequence[Example]) -> dict[st
 
 
 def _pair_figures(
-    model: Acceptability, trunk: Trunk, pairs: Sequence[tuple[str, Example, Example]]
+    model: Acceptability, trunk: Any, pairs: Sequence[tuple[str, Example, Example]]
 ) -> dict[str, float | dict[str, float]]:
     """Return how often the clean sentence of a minimal pair (operation, clean, corrupted) scores higher, and the AUC of pieces."""
     clean, _ = predict(model, trunk, [pair[1] for pair in pairs])
@@ -94,7 +88,7 @@ def _pair_figures(
     }
 
 
-def calibrate(model: Acceptability, trunk: Trunk, material: Material) -> None:
+def calibrate(model: Acceptability, trunk: Any, material: Material) -> None:
     """Set both temperatures on sentences that training never saw."""
     logits, _ = predict(model, trunk, material.calibration)
     model.sentence_temperature.fill_(temperature(logits, [example.sentence for example in material.calibration]))

@@ -20,7 +20,6 @@ from torch import nn
 from rome.features.analyser.acceptability import GRAMMAR_FILE, INNER, Acceptability, load_acceptability
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
-from rome.features.analyser.trunk import Trunk
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Log, Loss, adamw, start_from_encoder, train
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def pretrain(
-    material: Material, trunk: Trunk, options: GrammarOptions, start: Path | None = None
+    material: Material, trunk: Any, options: GrammarOptions, start: Path | None = None
 ) -> tuple[Acceptability, dict[str, Any]]:
     """Train on fresh corruptions with some judged sentences; return the model and its steps, seconds and command lines.
 
@@ -101,7 +100,7 @@ def pretrain(
     return model, made
 
 
-def tune(model: Acceptability, made: dict[str, Any], material: Material, trunk: Trunk, options: GrammarOptions) -> None:
+def tune(model: Acceptability, made: dict[str, Any], material: Material, trunk: Any, options: GrammarOptions) -> None:
     """Fine-tune, average, calibrate and round the model; write its weights and its card."""
     torch.manual_seed(options.seed + 1)
     for part in model.modules():
@@ -119,7 +118,7 @@ def tune(model: Acceptability, made: dict[str, Any], material: Material, trunk: 
     write_training_card("grammar", options, made["steps"] + steps, log.seconds(), figures, recipe=recipe)
 
 
-def _loss(model: Acceptability, material: Material, trunk: Trunk, pieces: int, seed: int, share: float) -> Loss:
+def _loss(model: Acceptability, material: Material, trunk: Any, pieces: int, seed: int, share: float) -> Loss:
     """Return the loss of a step on judged sentences, a ``share`` of all, and on clean and corrupted ones."""
     given = grammar_batches(material, random.Random(seed), judged=share, pieces=pieces)
 

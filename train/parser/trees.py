@@ -28,7 +28,6 @@ from rome.features.analyser.encoder import EmbeddedEncoder, load_encoder
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import touched
 from rome.features.analyser.trees import TAGS, TREES_FILE, TreeHead, WordRows, load_tree_head, spellings_of
-from rome.features.analyser.trunk import TrunkConfig
 from rome.features.analyser.weights import save_weights
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Log, adamw, narrowed, padded, shuffled_batches, start_from_encoder, train
@@ -102,15 +101,7 @@ def loss_of(head: TreeHead, layers: torch.Tensor, mask: torch.Tensor, batch: Seq
     layers
         (mixed, b, L, width) states of the first layers of the trunk.
     """
-    rows, own = head.spelled([example.places for example in batch], [mask.shape[1]] * len(batch))
-    states = head.mixture(layers) + torch.stack(rows)
-    ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
-    for layer in head.layers:
-        states = layer(states, src_key_padding_mask=ignored)
-    averages = pad_sequence([example.places.averages(mask.shape[1]) for example in batch], batch_first=True)
-    numbers = pad_sequence([example.places.numbers() for example in batch], batch_first=True)
-    real = pad_sequence([torch.ones(1 + len(e.heads), dtype=torch.bool) for e in batch], batch_first=True)
-    words = head.words(states, averages, numbers, pad_sequence(own, batch_first=True))
+    words, real = head.read(head.mixture(layers), mask, [example.places for example in batch])
     scores = head.scores(words, ~real)
     heads = _joined(batch, "heads")
     known = real[:, 1:]
@@ -207,7 +198,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def new_head(options: TreesOptions, config: TrunkConfig, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
+def new_head(options: TreesOptions, config: Any, labels: Mapping[str, Sequence[str]], judge: Acceptability) -> TreeHead:
     """Return an untrained head.
 
     Parameters
@@ -234,9 +225,7 @@ def new_head(options: TreesOptions, config: TrunkConfig, labels: Mapping[str, Se
 
 def states_of(encoder: EmbeddedEncoder, examples: Sequence[TreeExample]) -> list[torch.Tensor]:
     """Return per example the (layers, L, width) states of the trunk."""
-    order = sorted(range(len(examples)), key=lambda n: len(examples[n].pieces))
-    found = dict(zip(order, encoder.states_of_rows([examples[n].pieces for n in order]), strict=True))
-    return [found[n] for n in range(len(examples))]
+    return encoder.states_of_rows([example.pieces for example in examples])
 
 
 def fit(head: TreeHead, encoder: EmbeddedEncoder, examples: Sequence[TreeExample], options: TreesOptions, log: Log) -> None:

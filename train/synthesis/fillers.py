@@ -15,7 +15,7 @@ from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.fill_head import FILL_FILE, Filling, load_fill_head
 from rome.features.analyser.model_set import file_digest
-from rome.features.checkpoints import first_line, pretrained
+from rome.features.analyser.transformer import first_line, pretrained
 from rome.train.synthesis.pairs import batches
 
 TOP_K = 4

@@ -1,4 +1,4 @@
-"""The trunk and its word pieces without transformers: the numbers and pieces that transformers gives."""
+"""The word pieces without transformers: the pieces that transformers gives."""
 
 from __future__ import annotations
 
@@ -7,46 +7,19 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 
 from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import PIECES_FILE, load_tokenizer
 from rome.features.analyser.pieces import WordPieces
-from rome.features.analyser.trunk import Trunk, TrunkConfig
 
 ENCODER = set_folder("small") / "encoder"
 TEXTS = ["The cat sat.", "", "   ", "don't [MASK] [CLS] stop", "naïve ﬁne é", "日本語 text", "a\u0301 \u200f \x00", "x" * 300]
-SIZES = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 36}
 
 
 @pytest.fixture(scope="module")
 def pieces() -> WordPieces:
     return load_tokenizer(ENCODER)
-
-
-def test_states_are_those_of_bert() -> None:
-    """Every layer's states, of full and of padded rows, equal those of transformers' BertModel with the same weights."""
-    from transformers import BertConfig, BertModel
-
-    torch.manual_seed(1)
-    bert, trunk = BertModel(BertConfig(**SIZES), add_pooling_layer=False).eval(), Trunk(TrunkConfig.of(SIZES)).eval()
-    trunk.load_state_dict(bert.state_dict())
-    ids = torch.randint(0, 40, (3, 11))
-    mask = (torch.arange(11)[None] < torch.tensor([11, 4, 7])[:, None]).long()
-    for given in (None, torch.ones_like(mask), mask):
-        with torch.no_grad():
-            expected = bert(ids, attention_mask=given, output_hidden_states=True).hidden_states
-            found = trunk(ids, attention_mask=given).hidden_states
-        real = torch.ones_like(mask).bool() if given is None else given.bool()
-        for one, other in zip(expected, found, strict=True):
-            torch.testing.assert_close(one[real], other[real], rtol=1e-5, atol=1e-6)
-
-
-def test_another_activation_is_refused() -> None:
-    """The layers compute GELU and nothing else."""
-    with pytest.raises(ValueError, match="relu"):
-        TrunkConfig.of({**SIZES, "hidden_act": "relu"})
 
 
 def test_pieces_are_those_of_transformers(pieces: WordPieces) -> None:
