@@ -44,6 +44,11 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
+def clean(text: str) -> str:
+    """Replace half a surrogate pair, which no UTF-8 file can hold, by the replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 LEAST = 8
 """Columns of a cell that is cut to fit, at least."""
 

@@ -10,8 +10,8 @@ import pytest
 
 from rome.cli import main
 from rome.evaluation.metrics.score_files import ScoreFile
-from rome.reports.inputs import read_systems
 from rome.results import CorpusScore
+from rome.results.systems import read_systems
 
 OTHER = "reference\thypothesis\nSomething else.\tSomething else.\n"
 

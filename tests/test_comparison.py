@@ -13,10 +13,10 @@ from scipy import stats
 
 import rome
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
+from rome.reports.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
 from rome.reports.summaries import p_text
 from rome.results import CorpusScore
-from rome.results.comparison import MEASURES, Comparison, compare, measures
-from rome.results.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
+from rome.results.comparison import MEASURES, Comparison, compare
 
 from scored_segments import corpus, error, net, scored
 
@@ -28,7 +28,7 @@ def systems() -> tuple[CorpusScore, CorpusScore]:
 
 def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore]) -> None:
     """With the same seed: rows picked one by one, means taken, percentiles read off."""
-    table = measures(systems[0]) - measures(systems[1])
+    table = systems[0].measures - systems[1].measures
     generator, means = np.random.default_rng(7), []
     for _ in range(300):
         rows = [table[row] for row in generator.integers(len(table), size=len(table))]
@@ -40,7 +40,7 @@ def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore])
 
 def test_bootstrap_agrees_with_scipy(systems: tuple[CorpusScore, CorpusScore]) -> None:
     """scipy's percentile bootstrap, with draws of its own, gives nearly the same interval."""
-    gaps = (measures(systems[0]) - measures(systems[1]))[:, 0]
+    gaps = (systems[0].measures - systems[1].measures)[:, 0]
     found = stats.bootstrap((gaps,), np.mean, n_resamples=4000, method="percentile", random_state=3).confidence_interval
     assert bootstrap_intervals(gaps[:, None], 4000, 0)[0] == pytest.approx([found.low, found.high], abs=0.01)
 
@@ -48,7 +48,7 @@ def test_bootstrap_agrees_with_scipy(systems: tuple[CorpusScore, CorpusScore]) -
 @pytest.mark.parametrize("count", [2, 5, 9, 12])
 def test_few_segments_give_the_exact_p_value(count: int) -> None:
     """Every pattern of signs counted, as scipy's paired permutation test does when it can."""
-    a, b = measures(corpus(count, 3)), measures(corpus(count, 4))
+    a, b = corpus(count, 3).measures, corpus(count, 4).measures
     for column, found in enumerate(sign_flip_p_values(a - b, 10, 0)):
         expected = stats.permutation_test(
             (a[:, column], b[:, column]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=2**13
@@ -193,7 +193,7 @@ def swap_segments(result: CorpusScore) -> CorpusScore:
         (lambda r: CorpusScore(r.segments[:5], r.signature), InputError, "new has 40 segments, old has 5"),
         (lambda r: CorpusScore((), r.signature), InputError, "old has 0"),
         (lambda r: CorpusScore(r.segments, "features:1"), SignatureMismatchError, "features: 2 in new, 1 in old"),
-        (lambda r: list(r), InputError, "system old is list, not a CorpusScore"),
+        (lambda r: list(r), InputError, "system old must be a CorpusScore"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
@@ -213,7 +213,7 @@ def test_other_references_of_a_segment_may_have_been_met(systems: tuple[CorpusSc
 @pytest.mark.parametrize("names", [("a", "a"), ("a",), "ab", ("a", ""), ("a", 1), ("a", "b", "c")])
 def test_two_names_are_needed(systems: tuple[CorpusScore, CorpusScore], names: tuple[str, ...]) -> None:
     """One name for both would leave the reader guessing."""
-    with pytest.raises(InputError, match="does not name two systems"):
+    with pytest.raises(InputError, match="names must be two different names"):
         compare(*systems, names=names)
 
 

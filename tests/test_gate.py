@@ -19,10 +19,10 @@ from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.reports.gate import gate_junit, gate_markdown, gate_text
 from rome.results import SegmentScore
-from rome.results.changes import error_changes, error_name
 from rome.results.comparison import compare
+from rome.results.corpus import iter_scores
 from rome.results.gate import Limits, check_limits
-from rome.results.stored import iter_scores
+from rome.results.segment import error_changes, error_name
 
 from scored_segments import corpus, error, scored
 

@@ -17,10 +17,10 @@ from html_checks import write_report
 from rome.cli import report
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.reports.html import clean
-from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
-from rome.reports.page import BLOCK, Gathered, standings
+from rome.reports.page import BLOCK
 from rome.results import CorpusScore, SegmentScore
-from rome.results.stored import iter_scores
+from rome.results.corpus import iter_scores
+from rome.results.systems import Systems, iter_systems, named_files, read_system_pairs, read_systems
 
 HOSTILE = (
     "</script><script>document.title='taken'</script>",
@@ -147,10 +147,10 @@ def test_segments_without_evidence(make_segment: Make, tmp_path: Path) -> None:
 
 def test_standings_rank_and_compare(make_segment: Make) -> None:
     """Highest mean first, equal means share a rank, every other system is compared with the first on the same segments."""
-    gathered = Gathered(["low", "high", "even"])
+    gathered = Systems(["low", "high", "even"])
     for n in range(20):
         gathered.add(str(n), [make_segment(n, score=score + n / 100) for score in (0.1, 0.6, 0.6)])
-    first, second, third = standings(gathered, resamples=200)
+    first, second, third = gathered.standings(resamples=200)
     assert [(row.name, row.rank) for row in (first, second, third)] == [("high", 1), ("even", 1), ("low", 3)]
     assert first.against is None and second.against is not None and third.against is not None
     assert third.against.score.difference == pytest.approx(0.5) and third.against.score.decided

@@ -28,8 +28,8 @@ from rome.reports.summaries import (
 )
 from rome.reports.text import document_text
 from rome.results import CorpusScore
-from rome.results.changes import Change
-from rome.results.comparison import MEASURES, Comparison, compare, measures
+from rome.results.comparison import MEASURES, Comparison, compare
+from rome.results.segment import Change
 
 from scored_segments import corpus, error, scored, signature
 
@@ -71,7 +71,7 @@ def test_corpus_shows_means_intervals_and_flags(result: CorpusScore) -> None:
 def test_worst_segments_are_the_worst(result: CorpusScore) -> None:
     """Five of each measure, the lowest first; each unfolds into its texts and its heaviest errors."""
     fragment = corpus_fragment(result)
-    values = measures(result)
+    values = result.measures
     for column in range(5):
         expected = sorted(range(40), key=lambda row: (values[row, column], row))[:5]
         assert worst_places(values[:, column], 5) == [n for n in expected if values[n, column] < 1]
@@ -101,7 +101,7 @@ def test_histogram_counts_every_value(values: list[float]) -> None:
 
 def test_correlations_are_spearmans(result: CorpusScore) -> None:
     """scipy gives the same for every pair, ties included; symmetric, 1 on the diagonal."""
-    table = np.round(measures(result), 1)
+    table = np.round(result.measures, 1)
     found = correlations(table)
     for i in range(5):
         for j in range(5):
@@ -111,7 +111,7 @@ def test_correlations_are_spearmans(result: CorpusScore) -> None:
 
 def test_undefined_correlations_say_so() -> None:
     """A constant component correlates with nothing, on the diagonal neither; below three segments nothing does."""
-    table = measures(corpus(6, 1))
+    table = corpus(6, 1).measures
     table[:, 3] = 0.9
     found = correlations(table)
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isfinite(found[0, 1])

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from rome.cli.formats import _object
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.reports.score_table import corpus_table
+from rome.reports.tables import corpus_table
 from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
-from rome.results.changes import Change
 from rome.results.comparison import compare
-from rome.results.serialisation import plain
+from rome.results.displayed import plain
+from rome.results.segment import Change
 from rome.text_table import aligned, display_width, shorten
 
 from scored_segments import corpus
@@ -120,7 +120,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     """What is no result, what is not there, what cannot be written, and scores that were made in two ways."""
     path = tmp_path / "scores.jsonl"
     path.write_text('{"score": 1}\n')
-    with pytest.raises(InputError, match="scores.jsonl:1: no stored score"):
+    with pytest.raises(InputError, match="scores.jsonl:1: not a stored score"):
         CorpusScore.load(path)
     with pytest.raises(InputError, match="absent.jsonl"):
         CorpusScore.load(tmp_path / "absent.jsonl")

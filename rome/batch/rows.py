@@ -17,7 +17,7 @@ from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.results import CorpusScore, SegmentScore
-from rome.results.serialisation import plain
+from rome.results.displayed import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa

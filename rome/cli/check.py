@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Score or read, check, write; 1 where a limit is exceeded."""
     from rome.reports.gate import gate_junit, gate_markdown, gate_text
-    from rome.results.stored import iter_scores
+    from rome.results.corpus import iter_scores
 
     limits = Limits(options.max_critical, options.max_major, options.max_minor, options.min_score)
     if limits == Limits():
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _read(options: argparse.Namespace) -> Named:
     """The names and the stored scores of all segments."""
-    from rome.results.stored import iter_scores
+    from rome.results.corpus import iter_scores
 
     if names_texts(options):
         raise InputError("--scores holds the texts already: name either texts or --scores")

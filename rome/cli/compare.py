@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read both, compare, write; no model is needed."""
-    from rome.reports.inputs import iter_systems
     from rome.results import CorpusScore
     from rome.results.comparison import compare
+    from rome.results.systems import iter_systems
 
     names = options.names or [Path(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in (options.old, options.new)]
     if names[0] == names[1]:

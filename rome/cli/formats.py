@@ -20,8 +20,8 @@ from rome.cli.metric import positive
 from rome.cli.pairs import report_line
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
-from rome.reports.score_table import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
-from rome.results.stored import stored_line
+from rome.reports.tables import RIGHT, corpus_footer, corpus_header, corpus_means, corpus_row
+from rome.results.corpus import stored_line
 from rome.storage.files import STANDARD_INPUT
 from rome.text_table import aligned_row, fitted, fixed, rule, shorten, widest
 
@@ -178,7 +178,7 @@ def finished(name: str, lines: Lines, found: Checked, signature: str, width: int
 
 
 def _table(lines: Lines, found: Checked, signature: str, width: int | None) -> Iterator[str]:
-    """The table for people, as `rome.reports.score_table.corpus_table` makes it of results in memory, but with texts as far as they fit."""
+    """The table for people, as `rome.reports.tables.corpus_table` makes it of results in memory, but with texts as far as they fit."""
     means = yield from table_lines(corpus_header(found.notes), lambda: map(json.loads, lines()), width)
     yield ""
     yield corpus_footer(means.count, means.values[0], signature)

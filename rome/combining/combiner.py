@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part, without_arithmetic
+from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
 from rome.combining.table import WIDTH, FeatureTable, rows_in_order
+from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
@@ -28,6 +29,8 @@ from rome.storage.files import atomic_path
 
 CHUNK = 8192
 TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
+MEASURES = ("score", *FEATURES)
+"""The score and the features behind it."""
 Vector = NDArray[np.float64]
 
 

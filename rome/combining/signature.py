@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rome.features.errors.config import ErrorsConfig
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
-Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
 """Each embedded net by the folder of its model."""
 _MARK = "scorer:supervised."

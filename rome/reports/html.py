@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
 from rome.reports.segment import pieces
 from rome.reports.tables import Column, exact, is_missing, shown, shown_columns
-from rome.text_table import display_width, shorten
+from rome.text_table import clean, display_width, shorten
 
 PALETTE: dict[str, list[str]] = json.loads(files("rome.reports").joinpath("palette.json").read_text(encoding="utf-8"))
 """Each colour in light and in dark. ``less`` are the shades of negative numbers. ``pale`` is the text on the fourth and fifth shade; on the
@@ -106,11 +106,6 @@ def _clean(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return clean(value.translate(_PICTURES))
     return value
-
-
-def clean(text: str) -> str:
-    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _kind(column: Column) -> str:

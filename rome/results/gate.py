@@ -10,9 +10,8 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
-from rome.results import SegmentScore
-from rome.results.changes import errors_of, unmatched
-from rome.results.serialisation import plain
+from rome.results.displayed import plain
+from rome.results.segment import SegmentScore, unmatched
 
 SEVERITIES = ("critical", "major", "minor")
 
@@ -192,7 +191,7 @@ def _new_errors(segment: SegmentScore, before: SegmentScore | None, limits: Limi
             raise InputError(
                 f"segment {each.segment} has no evidence, so its errors are not known: write it with `rome score --format jsonl --evidence`"
             )
-    return errors_of(segment) if before is None else unmatched(errors_of(segment), errors_of(before))
+    return segment.errors if before is None else unmatched(segment.errors, before.errors)
 
 
 def _check_same(given: Sequence[SegmentScore], before: Sequence[SegmentScore]) -> None:

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.ratings:
         from rome.train.scorer.supervised import run_supervised
 
-        return run_supervised(arguments)
+        return run_supervised(arguments, measured_table, save)
     started = time.perf_counter()
     if arguments.dimension:
         raise InputError("--dimension names a human dimension: it needs --ratings")

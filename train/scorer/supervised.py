@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
 from rome.train.scorer.net import fit_targets
 from rome.train.scorer.ratings import MINIMUM, Ratings, drawn_pairs, ratings_of
-from rome.train.scorer.recipe import measured_table, save
 from rome.train.scorer.settings import ScorerConfig
 
 FREE: Mapping[str, Any] = {
@@ -87,8 +86,10 @@ class Measured:
     unsupervised: Combiner
 
 
-def run_supervised(arguments: argparse.Namespace) -> int:
-    """Carry the recipe out; 0 when done. Raises InputError for options, files or ratings that do not fit."""
+def run_supervised(
+    arguments: argparse.Namespace, measured_table: Callable[..., FeatureTable], save: Callable[..., None]
+) -> int:
+    """Carry the recipe out with these ways to measure and save; 0 when done. Raises InputError for options that do not fit."""
     started = time.perf_counter()
     given = [option for name, option in UNUSED.items() if getattr(arguments, name)]
     if given or arguments.bases != 1.0:
