@@ -156,7 +156,7 @@ def test_a_net_of_before_loads(tmp_path: Path) -> None:
     old = Combiner.load(tmp_path / "old")
     assert old.signature == net.signature and np.array_equal(old.score(np.eye(4)), net.score(np.eye(4)))
     save_file({name: tensor for name, tensor in tensors.items() if name != "output_bias"}, tmp_path / "less")
-    with pytest.raises(StoreError, match="no scorer"):
+    with pytest.raises(StoreError, match="not a scorer"):
         Combiner.load(tmp_path / "less")
 
 

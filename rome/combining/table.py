@@ -210,12 +210,6 @@ def _check_alike(first: FeatureTable, other: FeatureTable) -> None:
         )
 
 
-def rows_in_order(segment: NDArray[Any], reference: NDArray[Any]) -> bool:
-    """Return True when rows with these two columns are ordered by segment and reference."""
-    back = (segment[1:] == segment[:-1]) & (reference[1:] < reference[:-1])
-    return not (back | (segment[1:] < segment[:-1])).any()
-
-
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -256,7 +250,9 @@ def _in_order(path: str | PathLike[str]) -> bool:
     """Return True when the rows of the file are ordered by segment and reference."""
     with _opened(path) as file:
         table = file.read(columns=["segment", "reference"])
-        return rows_in_order(table["segment"].to_numpy(), table["reference"].to_numpy())
+    segment, reference = table["segment"].to_numpy(), table["reference"].to_numpy()
+    back = (segment[1:] == segment[:-1]) & (reference[1:] < reference[:-1])
+    return not (back | (segment[1:] < segment[:-1])).any()
 
 
 def _sorted(table: FeatureTable) -> FeatureTable:
