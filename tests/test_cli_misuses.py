@@ -185,7 +185,7 @@ MISUSES = [
     ("echo A cat. | rome annotate short.txt -o out.jsonl", "standard input cannot be annotated: write the texts to a file"),
     (
         "rome report --references ref.txt --hypotheses hyp.txt -o out.html",
-        "--hypotheses hyp.txt: give SYSTEM=FILE, such as baseline=hyp.txt",
+        "--hypotheses must be SYSTEM=FILE, such as baseline=hyp.txt, got 'hyp.txt'",
     ),
     ("rome compare pairs.tsv pairs.tsv", "pairs.tsv was given twice: name two results"),
     ("rome compare ref.txt hyp.txt", "ref.txt:1: not JSON"),

@@ -117,12 +117,6 @@ def test_what_is_no_error_is_refused(without: object, message: str) -> None:
         weighted([2.0, 1.0]).counterfactual(without=without)  # type: ignore[arg-type]
 
 
-def test_a_segment_without_errors_has_none_to_drop() -> None:
-    """Nothing to drop is refused, not answered with the same score."""
-    with pytest.raises(InputError, match="which has 0"):
-        scored().counterfactual(without=0)
-
-
 def test_segments_that_cannot_be_computed_anew_are_refused() -> None:
     """Stored numbers have no errors; an empty hypothesis has the full count by definition; errors that do not add up are another's."""
     with pytest.raises(InputError, match="no evidence"):

@@ -20,7 +20,7 @@ from rome.reports.html import clean
 from rome.reports.page import BLOCK
 from rome.results import CorpusScore, SegmentScore
 from rome.results.corpus import iter_scores
-from rome.results.systems import Systems, iter_systems, named_files, read_system_pairs, read_systems
+from rome.results.systems import Systems, iter_systems, named_files, read_system_pairs
 
 HOSTILE = (
     "</script><script>document.title='taken'</script>",
@@ -220,7 +220,7 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
     for arguments, message in (
         (["--references", r, "--hypotheses", f"A={a}"], f"{r} has 2 lines and {a} has 1"),
         (["--references", r, "--hypotheses", f"B={b}", f"B={b}"], "B was given twice"),
-        (["--references", r, "--hypotheses", b], "give SYSTEM=FILE"),
+        (["--references", r, "--hypotheses", b], "must be SYSTEM=FILE"),
         (["--references", r], "belong together"),
         (["--references", none, "--hypotheses", f"A={none}"], "holds no segment"),
         (["--references", gap, "--hypotheses", f"A={b}", f"B={b}"], f"{gap}+{b}:2: "),
@@ -236,7 +236,7 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"system": "A", "id": 1}, {"system": "A", "id": 1}], ":2: segment 1 of system A stands in"),
+        ([{"system": "A", "id": 1}, {"system": "A", "id": 1}], ":2: segment 1 of system A is already in"),
         ([{"system": "A", "id": 1}, {"system": "A", "id": 2}, {"system": "B", "id": 1}], "A has 2 segments and B has 1"),
         ([{"system": "A", "id": 1}, {"system": "B", "id": 2}], "segment 1 of system A is not answered by B"),
         ([{"system": "A", "id": 1}, {"id": 1}], ":2: no system"),
@@ -254,14 +254,6 @@ def test_tables_of_pairs_are_checked(tmp_path: Path, rows: list[dict[str, Any]],
 def test_names_may_hold_what_they_like() -> None:
     """The first = parts the system from its file; several references a segment are kept."""
     assert named_files(["my system=a=b.txt"], "--hypotheses") == [("my system", "a=b.txt")]
-
-
-def test_several_references(tmp_path: Path) -> None:
-    """Each reference file is one more reference of every segment."""
-    for name in "abc":
-        (tmp_path / name).write_text(f"{name}1\n{name}2\n")
-    texts = read_systems([str(tmp_path / "a"), str(tmp_path / "b")], [("C", str(tmp_path / "c"))])
-    assert [row.references for row in texts.rows[0]] == [["a1", "b1"], ["a2", "b2"]]
 
 
 def test_stored_scores_come_back_whole(make_segment: Make, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rome.reports.html import STYLE, _clean, fragment, notebook
+from rome.reports.html import _clean, fragment
 from rome.reports.model import Table
 from rome.reports.summaries import (
     BINS,
@@ -79,12 +79,6 @@ def test_worst_segments_are_the_worst(result: CorpusScore) -> None:
     shown = [int(n) for n in re.findall(r"<bdi>segment (\d+):", lists[0])]
     assert shown == worst_places(values[:, 0], 5)
     assert lists[0].count("rome-texts") == 5
-
-
-def test_no_segment_is_worst_among_perfect_ones() -> None:
-    """A component that is 1 everywhere has no worst segment, and the page says so."""
-    text = checked(corpus_fragment(one(*(scored(n) for n in range(4))))).text
-    assert "Lowest errors: every segment has 1." in text
 
 
 @settings(deadline=None, max_examples=50)
@@ -170,13 +164,6 @@ def test_markup_in_texts_stays_text() -> None:
         assert shown.count("<style>") == 1 and shown.count("</style>") == 1 and "<script" not in shown
 
 
-def test_the_same_result_gives_the_same_text(result: CorpusScore) -> None:
-    """Fragment, style and signature in one element."""
-    shown = notebook(corpus_document(result))
-    assert shown == corpus(40, 1)._repr_html_()
-    assert shown.startswith(f'<div class="rome"><style>{STYLE}</style>') and f"signature {result.signature}" in shown
-
-
 def test_long_texts_are_cut_and_say_so() -> None:
     """A text of 400 words and more shows its beginning; errors beyond it are not listed there."""
     text = "word " * 2000
@@ -215,15 +202,6 @@ def test_comparison_of_equal_and_of_single_segments() -> None:
     text = checked(comparison_fragment(compare(corpus(3, 1), corpus(3, 1)))).text
     assert "No segment differs." in text and "the same score" in text
     assert "nan" not in checked(comparison_fragment(compare(corpus(1, 1), corpus(1, 2)))).text
-
-
-def test_a_hyphen_in_a_reference_stays_a_hyphen() -> None:
-    """Only numbers get a real minus."""
-    pair = [one(scored(reference="A well-known cat.", hypothesis="x", errors=errors)) for errors in ([], [error(4.0)])]
-    assert (
-        "A well-known cat."
-        in checked(comparison_fragment(compare(*pair))).text.split("the largest difference")[1].split("new")[0]
-    )
 
 
 def test_change_shows_the_edit_and_both_lists() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
@@ -61,15 +60,6 @@ def test_corpus_score_is_a_sequence(make_segment: Make) -> None:
     result = CorpusScore(segments)
     assert (len(result), list(result), result[-1]) == (3, list(segments), segments[2])
     assert result[1:] == CorpusScore(segments[1:]) and list(result[::-1]) == list(segments[::-1])
-
-
-def test_a_slice_is_a_result() -> None:
-    """It has a mean of its own, the numbers of its segments and the signature; an empty one has no mean."""
-    result = corpus(6, evidence=False)
-    part = result[2:5]
-    assert part.score == pytest.approx(result.scores[2:5].mean()) and part.signature == result.signature
-    assert [segment.segment for segment in part] == [2, 3, 4]
-    assert len(result[6:]) == 0 and np.isnan(result[6:].score)
 
 
 def test_numbers_come_as_numpy_and_python_have_them(make_segment: Make) -> None:
@@ -144,13 +134,6 @@ def test_every_result_is_a_page(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory"):
         first.to_html(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_evidence_is_one_step_away(make_segment: Make) -> None:
-    """`segment.evidence.errors` is the evidence of the component `errors`, and likewise for the others."""
-    segment = make_segment()
-    for name in FEATURES:
-        assert getattr(segment.evidence, name) is getattr(segment.components, name).evidence
 
 
 def test_to_dict_survives_json(make_segment: Make) -> None:
@@ -236,16 +219,6 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         assert expected in text
 
 
-def test_bars_add_up_to_the_score(make_segment: Make) -> None:
-    """A perfect text's 1 and the printed losses add up to the printed score, the bars hang on each other."""
-    block = str(make_segment()).split("Where the points went\n")[1].split("\n\n")[0]
-    numbers = [float(number) for number in re.findall(r"[+-]?\d*\.\d+", block)]
-    assert numbers[:-1] == [1.0, -0.24, -0.12, -0.07, -0.06]
-    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.02)
-    bars = [line.index("--") for line in block.splitlines() if "--" in line]
-    assert bars == sorted(bars, reverse=True) and len(bars) == 4
-
-
 def test_explanation_without_evidence(make_segment: Make) -> None:
     """A segment from a stored table is explained as far as its numbers go."""
     segment = make_segment()
@@ -267,8 +240,3 @@ def test_wide_characters_keep_the_columns_straight() -> None:
     """A Chinese character takes two columns, a combining accent none."""
     assert display_width("猫e\u0301") == 3
     assert aligned([["猫", "1"], ["cat", "22"]], [False, True]) == "猫    1\ncat  22"
-
-
-def test_notebook_display_is_escaped(make_segment: Make) -> None:
-    """The notebook's table is the printed one, with markup characters made harmless."""
-    assert "&lt;b&gt;" in CorpusScore((make_segment(hypothesis="<b>"),))._repr_html_()
