@@ -134,17 +134,6 @@ def test_one_system_one_segment(make_segment: Make, tmp_path: Path, texts: list[
     assert "1 segment, 1 system." in html and 'id="differences"' not in html and "NaN" not in html.split("<script")[0]
 
 
-def test_segments_without_evidence(make_segment: Make, tmp_path: Path) -> None:
-    """Numbers from a stored table are shown without errors, and the explanation says that there is none."""
-    bare = [
-        replace(s, components=type(s.components)(*(replace(c, evidence=None) for c in s.components)))
-        for s in corpus(make_segment, ["a"])
-    ]
-    write_report({"A": CorpusScore(tuple(bare), "rome:test")}, tmp_path / "p.html")
-    assert table_of(tmp_path / "p.html")["errors"] == [[]]
-    assert "stored table" in explanations_of(tmp_path / "p.html")[0]
-
-
 def test_standings_rank_and_compare(make_segment: Make) -> None:
     """Highest mean first, equal means share a rank, every other system is compared with the first on the same segments."""
     gathered = Systems(["low", "high", "even"])

@@ -249,11 +249,3 @@ def test_any_two_texts_can_be_shown(first: str, second: str) -> None:
         assert edit is not None
         kept = Markup(re.sub(r"<ins>.*?</ins>", "", edit[1], flags=re.S)).text
         assert kept == str(_clean(first))
-
-
-def test_notebooks_get_html_and_text() -> None:
-    """The bundle of each kind of result holds both forms."""
-    results = corpus(2, 1), compare(corpus(2, 1), corpus(2, 2)), Change(scored(), scored(hypothesis="x"))
-    for found in results:
-        bundle = found._repr_mimebundle_()
-        assert bundle["text/html"].startswith('<div class="rome">') and bundle["text/plain"]

@@ -17,7 +17,7 @@ from rome.cli.formats import _object
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.values import FEATURES
 from rome.reports.tables import corpus_table
-from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
+from rome.results import ComponentMeans, CorpusScore, SegmentScore
 from rome.results.comparison import compare
 from rome.results.displayed import plain
 from rome.results.segment import Change
@@ -217,14 +217,6 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("  -.24  number, major\n", "grammar   ------------------    0.875   0.0000 points  -0.134 log probability\n"),
     ):
         assert expected in text
-
-
-def test_explanation_without_evidence(make_segment: Make) -> None:
-    """A segment from a stored table is explained as far as its numbers go."""
-    segment = make_segment()
-    bare = replace(segment.components, **{c.name: replace(c, evidence=None) for c in segment.components})
-    text = str(replace(segment, components=bare, contributions=Contributions(0.0, 0.0, 0.0, 0.0)))
-    assert text.count("stored table, which holds no evidence") == 1 and "No point lost." in text
 
 
 @given(st.text(), st.integers(1, 20))

@@ -55,12 +55,6 @@ def test_to_dict_names_every_column() -> None:
     assert all(column.shape == (3,) for column in columns.values())
 
 
-def test_flags_are_read_by_name() -> None:
-    """Bit i of a row's flags is the i-th name."""
-    table = FeatureTable([0, 1], [0, 0], np.ones((2, 4)), np.ones((2, 4)), flags=np.array([2, 0]), flag_names=("empty", "long"))
-    assert (table.flags_of(0), table.flags_of(1)) == (("long",), ())
-
-
 @pytest.mark.parametrize("bad", [np.nan, -0.01, 1.01, np.inf])
 def test_a_value_outside_the_range_names_feature_and_row(bad: float) -> None:
     """NaN and values outside [0, 1] are refused when the table is made, with the place."""
@@ -214,10 +208,3 @@ def test_rows_in_any_order_give_the_same_scores(
     table[np.array(order)].save(folder / "b.parquet")
     assert _scores(folder / "b.parquet", batch) == _scores(folder / "a.parquet", 1000)
     assert len(_scores(folder / "b.parquet", batch)) == len(set(segments))
-
-
-def test_a_table_in_memory_may_be_of_less_precision() -> None:
-    """Numbers keep their value when they are brought to float64."""
-    values = np.array([[0.1, 0.2, 0.3, 1.0]], np.float32)
-    table = FeatureTable([0], [0], values, values)
-    assert table.values.dtype == np.float64 and (table.values == values).all()

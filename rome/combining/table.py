@@ -89,10 +89,11 @@ class FeatureTable:
             raise InputError(f"units must have one entry for each of {', '.join(FEATURES)}, got {len(self.units)}")
         if len(self) and (self.segment.min() < 0 or self.reference.min() < 0):
             raise InputError("segment and reference numbers of a feature table must be 0 or more, got a negative one")
-        rows, columns = np.nonzero(~((self.values >= 0.0) & (self.values <= 1.0)))
-        if len(rows):
-            value, name = self.values[rows[0], columns[0]], FEATURES[columns[0]]
-            raise InputError(f"the feature {name} must be in [0, 1], got {value} in row {rows[0]}: measure that segment again")
+        outside = np.argwhere(~((self.values >= 0.0) & (self.values <= 1.0)))
+        if len(outside):
+            row, column = outside[0]
+            name, value = FEATURES[column], self.values[row, column]
+            raise InputError(f"the feature {name} must be in [0, 1], got {value} in row {row}: measure that segment again")
         if not np.isfinite(self.raw).all():
             raise InputError("the raw values of a feature table must be finite: measure the features again")
 
@@ -274,8 +275,13 @@ def _schema(table: FeatureTable) -> pa.Schema:
 
     kinds = {"segment": pa.int64(), "reference": pa.int32(), "flags": pa.uint32()}
     fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
-    texts = {"signature": table.signature, "units": "|".join(table.units), "flag_names": "|".join(table.flag_names)}
-    return pa.schema(fields, metadata={FORMAT_KEY: FORMAT, **{f"rome.{key}": text for key, text in texts.items()}})
+    metadata = {
+        FORMAT_KEY: FORMAT,
+        b"rome.signature": table.signature.encode(),
+        b"rome.units": "|".join(table.units).encode(),
+        b"rome.flag_names": "|".join(table.flag_names).encode(),
+    }
+    return pa.schema(fields, metadata=metadata)
 
 
 @contextmanager

@@ -162,7 +162,7 @@ def check_limits(
         raise InputError("there is no segment to check: give at least one")
     before = [None] * len(given) if baseline is None else _baseline(given, baseline)
     errors = [_new_errors(*pair, limits) for pair in zip(given, before, strict=True)]
-    counts = Counter(error.severity for each in errors for error in each)
+    counts: Counter[str] = Counter(error.severity for each in errors for error in each)
     over = [name for name in SEVERITIES if (limit := getattr(limits, name)) is not None and counts[name] > limit]
     called = tuple(str(segment.segment) for segment in given) if names is None else tuple(names)
     offences = []

@@ -13,6 +13,7 @@ import numpy as np
 from rome.combining.combiner import Combiner
 from rome.combining.contributions import Loss, losses_of
 from rome.combining.signature import differing_keys, fitted_on, labels
+from rome.config import Scorer
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
@@ -331,7 +332,7 @@ def _counted_errors(segment: SegmentScore) -> ErrorsEvidence:
 
 def _checked_net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
     """Return the net that made the score."""
-    scorer = "supervised" if fitted_on(segment.signature) else "unsupervised"
+    scorer: Scorer = "supervised" if fitted_on(segment.signature) else "unsupervised"
     net = combiner or Combiner.matching(segment.signature, scorer=scorer)
     signed = f"|{segment.signature}".endswith(f"|{net.signature}")
     if not signed or abs(net.score_rows(_row_of(segment.components))[0] - segment.score) > NEAR:
