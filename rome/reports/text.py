@@ -60,20 +60,14 @@ def terminal_text(document: model.Document, stream: TextIO) -> str:
     return document_text(document, width=width, colours=takes_colours(stream))
 
 
-def table_text(table: model.Table, width: int = CELL, room: int = UNBOUNDED) -> str:
-    """Return title, table and note: rounded numbers at the right, a dash for a missing value, an asterisk before the best one.
+def table_text(table: model.Table, room: int = UNBOUNDED) -> str:
+    """Return title, table and note, folded to so many columns.
 
-    Parameters
-    ----------
-    width
-        Columns of one text at most; a longer one is cut and ends with an ellipsis.
-    room
-        Columns of a terminal, to which table and note are folded.
+    Numbers are rounded and at the right, a missing value is a dash, an asterisk precedes the best value of a column.
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    fitting = _grid(table, _columns(table), width) if room == UNBOUNDED else Fitting(table)
-    grid = _rendered(fitting, room, False) if table.columns else ""
+    grid = _rendered(Fitting(table), room, False) if table.columns else ""
     folded = [_rendered(Text(visible(line)), room, False) for line in notes]
     return "\n".join([visible(table.title), "", visible(grid), *([""] if folded else []), *folded])
 
@@ -193,7 +187,7 @@ class Fitting:
                 more = max(0, min(spare, _wanted(column) - _needed(column)))
                 widths.append(_needed(column) + more - BETWEEN)
                 spare -= more
-            yield _grid(self._table, columns, widths=widths if spare >= 0 else ())
+            yield _grid(self._table, columns, widths if spare >= 0 else ())
 
 
 def _columns(table: model.Table) -> list[Column]:
@@ -223,13 +217,13 @@ def _details(column: Column) -> int:
     return max(map(display_width, column.details), default=0)
 
 
-def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widths: Sequence[int] = ()) -> RichTable:
+def _grid(table: model.Table, columns: Sequence[Column], widths: Sequence[int]) -> RichTable:
     """Return the columns, with dashes for bars and an asterisk before a best value; ``widths`` include the details."""
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for place, column in enumerate(columns):
         details = _details(column)
         own = widths[place] - (details + BETWEEN if details else 0) if widths else None
-        name = Text(shorten(visible(column.name), width))
+        name = Text(shorten(visible(column.name), CELL))
         grid.add_column(name, justify="right" if column.numeric else "left", width=own)
         if details:
             grid.add_column("", width=details if widths else None)
@@ -237,7 +231,7 @@ def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widt
         cells = []
         for column in columns:
             cell, best = column.cells[row], row in column.best
-            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
+            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
             cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
             if _details(column):
                 cells.append(Text(column.details[row]))
