@@ -13,20 +13,20 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def display_width(text: str) -> int:
-    """The number of terminal columns that a text takes: 0 for a combining mark, 2 for a wide character."""
+    """Return the number of terminal columns of a text: 0 for a combining mark, 2 for a wide character."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def fixed(value: float, digits: int) -> str:
-    """The number with so many decimals; what rounds to zero has no minus."""
+    """Return a number with so many decimals; one that rounds to zero has no minus."""
     text = f"{value:.{digits}f}"
     return text if float(text) else text.lstrip("-")
 
 
 def shorten(text: str, width: int) -> str:
-    """The text on one line in at most `width` columns (at least 1); what is cut shows as an ellipsis."""
+    """Return the text on one line in at most `width` columns (at least 1); a cut one ends with an ellipsis."""
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     if display_width(text) <= width:
         return text
@@ -40,7 +40,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def visible(text: str) -> str:
-    """The text as a terminal may show it: line ends stay, other control characters show as their codes, ``<U+001B>``."""
+    """Return the text as a terminal may show it: line ends stay, other control characters become their codes, ``<U+001B>``."""
     return _CONTROL.sub(lambda found: f"<U+{ord(found.group()):04X}>", text)
 
 
@@ -50,18 +50,18 @@ def clean(text: str) -> str:
 
 
 LEAST = 8
-"""Columns of a cell that is cut to fit, at least."""
+"""The least columns of a cell that is cut to fit."""
 
 
 def aligned(
     rows: Sequence[Sequence[str]], right: Sequence[bool], *, rule_after: Sequence[int] = (), room: int | None = None
 ) -> str:
-    """Lines with every column as wide as its widest cell, or, where there is little room, with the widest columns cut.
+    """Return lines with every column as wide as its widest cell; where there is little room, the widest columns are cut.
 
     Parameters
     ----------
     right
-        For each column, whether it is aligned to the right (numbers).
+        For each column, True to align it to the right (numbers).
     rule_after
         Rows that a line of dashes follows. Without rows: an empty string.
     room
@@ -80,7 +80,7 @@ def aligned(
 
 
 def widest(rows: Iterable[Sequence[str]]) -> list[int]:
-    """The width of each column, one row in memory at a time."""
+    """Return the width of each column, with one row in memory at a time."""
     widths: list[int] = []
     for row in rows:
         widths = [max(width, display_width(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
@@ -88,7 +88,7 @@ def widest(rows: Iterable[Sequence[str]]) -> list[int]:
 
 
 def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """The widths, the widest made narrower until a row takes at most ``room`` columns; none gets narrower than its ``least``."""
+    """Return the widths, the widest reduced until a row has at most ``room`` columns, but none below its ``least``."""
     found = list(widths)
     excess = sum(found) + len(_GAP) * (len(found) - 1) - room
     while excess > 0:
@@ -101,22 +101,22 @@ def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
 
 
 def terminal_width(output: str | None) -> int | None:
-    """The columns of the terminal that a table is written to; None where it goes to a file or a pipe, as wide as it likes."""
+    """Return the columns of the terminal that a table is written to; None, without a limit, for a file or a pipe."""
     return shutil.get_terminal_size().columns if output in (None, "-") and sys.stdout.isatty() else None
 
 
 def aligned_row(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    """One line of a table whose columns are as wide as ``widths``."""
+    """Return one line of a table with columns of these widths."""
     cells = (_pad(cell, width, to_right) for cell, width, to_right in zip(row, widths, right, strict=True))
     return _GAP.join(cells).rstrip()
 
 
 def rule(widths: Sequence[int]) -> str:
-    """A line of dashes below every column."""
+    """Return a line of dashes below every column."""
     return _GAP.join("-" * width for width in widths)
 
 
 def _pad(cell: str, width: int, to_right: bool) -> str:
-    """The cell filled with blanks on one side."""
+    """Return the cell filled with blanks on one side."""
     blanks = " " * (width - display_width(cell))
     return blanks + cell if to_right else cell + blanks

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-from test_imports import imports, sources
+from sources import imports, sources
 
 TOP = Path(__file__).resolve().parents[1]
 FORBIDDEN = {

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from configparser import ConfigParser
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
@@ -18,7 +19,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from test_imports import ORDER
 
 import rome
 from rome.cli import COMMANDS, _parser
@@ -201,10 +201,16 @@ def _importable(name: str) -> bool:
 
 
 def test_the_drawing_of_the_rooms_is_their_order() -> None:
-    """From the bottom up it names what `test_imports.py` holds, each once."""
+    """From top to bottom it names the rooms of import-linter's contract, each once; the text names the other two."""
     drawing = TEXTS["design.md"].split("```text\n")[1].split("```")[0]
     rows = [re.split(" {3,}", line.strip(" |+-"))[0].split() for line in drawing.splitlines()]
-    assert [name.removesuffix(".py").rstrip("/") for row in rows[::-1] for name in row[::-1]] == ["data", "features", *ORDER]
+    drawn = [name.removesuffix(".py").rstrip("/") for row in rows for name in row]
+    config = ConfigParser()
+    config.read(TOP / ".importlinter")
+    layers = [re.split(r" [|:] ", layer) for layer in config["importlinter:contract:rooms"]["layers"].split("\n")[1:]]
+    places = {room: place for place, layer in enumerate(layers) for room in layer}
+    assert sorted(drawn) == sorted(set(places) - {"data", "train"})
+    assert drawn == sorted(drawn, key=places.__getitem__)
 
 
 @pytest.fixture(scope="module")

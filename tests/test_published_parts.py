@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from test_imports import sources
+from sources import sources
 
 FOLDER = Path(str(files("rome.features"))) / "analyser"
 NAMED = {"getattr", "setattr", "hasattr", "delattr"}

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rome.exceptions import SignatureMismatchError
+
 if TYPE_CHECKING:
     from rome.features.errors.config import ErrorsConfig
     from rome.features.grammar import GrammarConfig
@@ -127,3 +129,10 @@ def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
     left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
     keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
     return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]
+
+
+def check_same_signature(one: str, other: str, names: Sequence[str]) -> None:
+    """Raise SignatureMismatchError, naming the keys that differ, unless two scores have one signature."""
+    if one != other:
+        keys = "; ".join(differing_keys(one, other, names))
+        raise SignatureMismatchError(f"{names[0]} and {names[1]} were scored in two ways ({keys}): score both with one metric")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rome.combining.combiner import MEASURES
-from rome.combining.signature import differing_keys
-from rome.exceptions import InputError, SignatureMismatchError
+from rome.combining.signature import check_same_signature
+from rome.exceptions import InputError
 from rome.reports.resampling import LEVEL, bootstrap_intervals, sign_flip_p_values
 from rome.reports.segment import error_name
 from rome.results.corpus import CorpusScore
@@ -246,9 +246,7 @@ def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
     for given, name in ((a, names[0]), (b, names[1])):
         if not isinstance(given, CorpusScore):
             raise InputError(f"system {name} must be a CorpusScore, as `metric.score` returns, got {type(given).__name__}")
-    if a.signature != b.signature:
-        keys = "; ".join(differing_keys(a.signature, b.signature, names))
-        raise SignatureMismatchError(f"{names[0]} and {names[1]} were scored in two ways ({keys}): score both with one metric")
+    check_same_signature(a.signature, b.signature, names)
     if len(a) != len(b) or not len(a):
         raise InputError(
             f"{names[0]} has {len(a)} segments, {names[1]} has {len(b)}: give two systems' scores of the same segments, one or more"

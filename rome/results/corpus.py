@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.combining.combiner import MEASURES
-from rome.combining.signature import differing_keys, fitted_on, labels
-from rome.exceptions import InputError, SignatureMismatchError
+from rome.combining.signature import check_same_signature, fitted_on, labels
+from rome.exceptions import InputError
 from rome.features.packages import import_failed
 from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
@@ -111,12 +111,8 @@ class CorpusScore(Displayed):
         segments = tuple(segment for _, segment in iter_scores(os.fspath(path)))
         signature = segments[0].signature if segments else ""
         for segment in segments:
-            if segment.signature != signature:
-                names = "the first segment", f"segment {segment.segment}"
-                keys = "; ".join(differing_keys(signature, segment.signature, names))
-                raise SignatureMismatchError(
-                    f"{path} holds scores that were made in two ways ({keys}): score all segments with one metric"
-                )
+            names = f"{path}: the first segment", f"segment {segment.segment}"
+            check_same_signature(signature, segment.signature, names)
         return CorpusScore(segments, signature)
 
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from rome.combining.combiner import Combiner
 from rome.combining.contributions import Loss, losses_of
-from rome.combining.signature import differing_keys, fitted_on, labels
+from rome.combining.signature import check_same_signature, fitted_on, labels
 from rome.config import Scorer
-from rome.exceptions import InputError, SignatureMismatchError
+from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, value_of
 from rome.features.values import FEATURES, Component
 from rome.results.displayed import Displayed, plain
@@ -232,9 +232,7 @@ class Change(Displayed):
         same = self.before.reference_index == self.after.reference_index
         if same and self.before.reference != self.after.reference:
             raise InputError("before and after have different references: score the edited hypothesis against the same one")
-        if self.before.signature != self.after.signature:
-            keys = "; ".join(differing_keys(self.before.signature, self.after.signature, ("before", "after")))
-            raise SignatureMismatchError(f"before and after were measured in two ways ({keys}): score both with one metric")
+        check_same_signature(self.before.signature, self.after.signature, ("before", "after"))
 
     @property
     def score(self) -> float:

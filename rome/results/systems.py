@@ -9,8 +9,8 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.combining.signature import differing_keys
-from rome.exceptions import InputError, SignatureMismatchError
+from rome.combining.signature import check_same_signature
+from rome.exceptions import InputError
 from rome.reports.resampling import bootstrap_intervals
 from rome.results.comparison import Comparison, compare
 from rome.results.corpus import CorpusScore, Stored, iter_scores
@@ -214,10 +214,8 @@ class Systems:
         for system, score in enumerate(scores):
             if self.signature is None:
                 self.signature = score.signature
-            if score.signature != self.signature:
-                names = f"segment {name} of {self.names[system]}", "the segments before it"
-                keys = "; ".join(differing_keys(score.signature, self.signature, names))
-                raise SignatureMismatchError(f"scores that were made in two ways ({keys}): score every system with one metric")
+            names = f"segment {name} of {self.names[system]}", "the segments before it"
+            check_same_signature(score.signature, self.signature, names)
             kept = (part if part.name == "errors" else replace(part, evidence=None) for part in score.components)
             slim = replace(score, segment=len(self), components=Components(*kept), signature=self.signature)
             self._segments[system].append(slim)
