@@ -121,8 +121,8 @@ def heat(axes: Any, figure: Heatmap) -> Any:
     for tick, (_, bold) in zip(axes.get_yticklabels(), names, strict=True):
         tick.set_fontweight("bold" if bold else "normal")
     axes.xaxis.tick_top()
-    turned = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
-    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **turned)
+    slant = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
+    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **slant)
     _bare(axes)
     return image
 
