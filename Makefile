@@ -1,19 +1,22 @@
 # What a change must pass before it is shared. `make check` needs the extra `dev`: pip install -c constraints.txt -e ".[dev]"
-.PHONY: check lint types audit test build clean
+.PHONY: check lint types copy audit test build clean
 
 check: lint types audit test
 
-lint:
+lint: copy
 	ruff check .
+	cd build/types && lint-imports ../../.importlinter --no-cache --no-logo
 
-# Type checkers cannot look through an ordinary editable install, nor through the mapping of the rooms: a throw-away copy
-# in the shape of the installed package can be checked anywhere.
-types:
+types: copy
+	cd build/types && MYPYPATH=. mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p rome
+
+# Neither type checkers nor import-linter can look through an ordinary editable install, nor through the mapping of the rooms:
+# a throw-away copy in the shape of the installed package can be checked anywhere.
+copy:
 	rm -rf build/types && mkdir -p build/types/rome
 	cp -R rome/. build/types/rome/
 	for room in features train data; do cp -R $$room build/types/rome/; done
 	rm -rf build/types/rome/data/models
-	cd build/types && MYPYPATH=. mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p rome
 
 # Known vulnerabilities of the pinned packages; skipped, with a line that says so, without pip-audit or a network.
 audit:

@@ -28,7 +28,7 @@ from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.typos import tidy
-from rome.results.stored import iter_scores
+from rome.results.corpus import iter_scores
 from rome.service import requests
 from rome.service.limits import Limits
 from rome.storage.files import text_lines

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rome.checks import EmptyReference
-from rome.combining.signature import Scorer
 from rome.exceptions import InputError
 from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, SETS, ModelConfig
 
@@ -26,6 +25,7 @@ Emd = Literal["soft", "aligned", "standard"]
 Idf = Literal["embedded", "references"]
 Device = Literal["cpu", "auto", "cuda", "mps"]
 Precision = Literal["float32", "bf16", "auto"]
+Scorer = Literal["unsupervised", "supervised"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "emd": get_args(Emd),
     "idf": get_args(Idf),

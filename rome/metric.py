@@ -16,9 +16,9 @@ import numpy as np
 
 from rome.checks import CheckedPair, EmptyReference, check_pairs, check_texts
 from rome.combining.combiner import Combiner
-from rome.combining.signature import Scorer, feature_signature
+from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
-from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision
+from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision, Scorer
 from rome.exceptions import RomeError
 from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
@@ -26,12 +26,11 @@ from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
-from rome.results import Components, Contributions, CorpusScore, SegmentScore
+from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.analyses import Analyses, Seen
 
 if TYPE_CHECKING:
     from rome.config import FeatureConfigs
-    from rome.results.changes import Change
 
 BLOCK = 1000
 COMBINED = 256
@@ -154,8 +153,6 @@ class RoMe:
 
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference and return the changes; raises as `score` does."""
-        from rome.results.changes import Change
-
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)
 

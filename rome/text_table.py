@@ -18,7 +18,7 @@ LEAST = 8
 MEASURED = 1000
 """Rows that decide how wide the columns are; texts of later rows are cut to fit."""
 
-__all__ = ["aligned", "display_width", "fitted", "fixed", "shorten", "terminal_width", "visible"]
+__all__ = ["aligned", "clean", "display_width", "fitted", "fixed", "shorten", "terminal_width", "visible"]
 
 
 def fixed(value: float, digits: int) -> str:
@@ -31,6 +31,11 @@ def shorten(text: str, width: int) -> str:
     """Return the text on one line in at most `width` columns (at least 1), with an ellipsis where it is cut."""
     text = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     return text if display_width(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def clean(text: str) -> str:
+    """Replace half a surrogate pair, which no UTF-8 file can hold, by the replacement character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def visible(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rome.reports.page import write_page
 from rome.results import CorpusScore
+from rome.results.systems import RESAMPLES, Systems
 from rome.storage.files import open_output
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "wbr"))
@@ -65,4 +66,4 @@ def write_report(results: Mapping[str, CorpusScore], path: Path, ids: Sequence[s
     """Write the page of these systems, as `rome report` does."""
     rows = enumerate(zip(*results.values(), strict=True))
     with open_output(str(path)) as stream:
-        write_page(stream, list(results), ((ids[n] if ids else str(n), row) for n, row in rows), **options)
+        write_page(stream, Systems(list(results)), ((ids[n] if ids else str(n), row) for n, row in rows), **{"resamples": RESAMPLES, **options})

@@ -10,8 +10,8 @@ import pytest
 
 from rome.cli import main
 from rome.evaluation.metrics.score_files import ScoreFile
-from rome.reports.inputs import read_systems
 from rome.results import CorpusScore
+from rome.results.systems import read_systems
 
 OTHER = "reference\thypothesis\nSomething else.\tSomething else.\n"
 
@@ -51,7 +51,7 @@ def test_references_of_several_systems(tmp_path: Path, monkeypatch: pytest.Monke
         read.append(path)
         return ["A cat."]
 
-    monkeypatch.setattr("rome.reports.inputs.read_lines", counted)
+    monkeypatch.setattr("rome.results.systems.read_lines", counted)
     read_systems(["ref.txt"], [("one", "1.txt"), ("two", "2.txt")])
     assert read == ["ref.txt", "1.txt", "2.txt"]
 

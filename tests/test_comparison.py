@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import rome
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
+from rome.reports.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
 from rome.reports.summaries import p_text
 from rome.results import CorpusScore
-from rome.results.comparison import MEASURES, Comparison, compare, measures
-from rome.results.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
+from rome.results.comparison import MEASURES, compare
 
-from scored_segments import corpus, error, net, scored
+from scored_segments import corpus, error, scored
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def systems() -> tuple[CorpusScore, CorpusScore]:
 
 def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore]) -> None:
     """With the same seed: rows picked one by one, means taken, percentiles read off."""
-    table = measures(systems[0]) - measures(systems[1])
+    table = systems[0].measures - systems[1].measures
     generator, means = np.random.default_rng(7), []
     for _ in range(300):
         rows = [table[row] for row in generator.integers(len(table), size=len(table))]
@@ -38,17 +37,10 @@ def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore])
     assert np.allclose(bootstrap_intervals(table, 300, 7), ends, rtol=0, atol=1e-12) is True
 
 
-def test_bootstrap_agrees_with_scipy(systems: tuple[CorpusScore, CorpusScore]) -> None:
-    """scipy's percentile bootstrap, with draws of its own, gives nearly the same interval."""
-    gaps = (measures(systems[0]) - measures(systems[1]))[:, 0]
-    found = stats.bootstrap((gaps,), np.mean, n_resamples=4000, method="percentile", random_state=3).confidence_interval
-    assert bootstrap_intervals(gaps[:, None], 4000, 0)[0] == pytest.approx([found.low, found.high], abs=0.01)
-
-
 @pytest.mark.parametrize("count", [2, 5, 9, 12])
 def test_few_segments_give_the_exact_p_value(count: int) -> None:
     """Every pattern of signs counted, as scipy's paired permutation test does when it can."""
-    a, b = measures(corpus(count, 3)), measures(corpus(count, 4))
+    a, b = corpus(count, 3).measures, corpus(count, 4).measures
     for column, found in enumerate(sign_flip_p_values(a - b, 10, 0)):
         expected = stats.permutation_test(
             (a[:, column], b[:, column]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=2**13
@@ -84,7 +76,7 @@ def test_nothing_to_draw_from_gives_nan() -> None:
     for wrong in (0, -1, 2.5, True):
         with pytest.raises(InputError, match="resamples"):
             bootstrap_means(np.ones((2, 1)), wrong, 0)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no columns"):
+    with pytest.raises(InputError, match="shape"):
         bootstrap_means(np.ones(3), 10, 0)
 
 
@@ -123,18 +115,8 @@ def test_differences_are_those_of_the_means(systems: tuple[CorpusScore, CorpusSc
         assert found.wins + found.losses + found.ties == 40
     assert sum(comparison.contributions) == pytest.approx(comparison.score.difference, abs=1e-9)
     assert comparison["syntax"] is comparison.differences[2]
-    with pytest.raises(InputError, match="'bleu' is not compared"):
+    with pytest.raises(InputError, match="the name must be one of .*, got 'bleu'"):
         comparison["bleu"]
-
-
-def test_a_system_against_itself_is_a_tie(systems: tuple[CorpusScore, CorpusScore]) -> None:
-    """No difference, an interval of 0, p 1, nothing that decides."""
-    comparison = compare(systems[0], systems[0])
-    for found in comparison:
-        assert (found.difference, found.low, found.high, found.p_value, found.ties, found.decided) == (0, 0, 0, 1, 40, False)
-    assert comparison.deciding() == ()
-    assert "the same score on every one of 40 segments" in str(comparison)
-    assert "No segment differs." in str(comparison)
 
 
 def test_a_better_system_is_seen(systems: tuple[CorpusScore, CorpusScore]) -> None:
@@ -143,14 +125,8 @@ def test_a_better_system_is_seen(systems: tuple[CorpusScore, CorpusScore]) -> No
     better = CorpusScore(tuple(replace(s, score=s.score + 0.01 + 0.001 * (s.segment % 3)) for s in worse), worse.signature)
     found = compare(better, worse, names=("new", "old"))
     assert found.score.decided and found.score.p_value < 0.01 and found.score.wins == 40
-    assert str(found).startswith("new is 0.0110 ahead of old on 40 segments; the 95% interval of the difference leaves out 0")
+    assert str(found).startswith("new is 0.0110 ahead of old on 40 segments; the 95% interval of the difference excludes 0")
     assert str(compare(worse, better, names=("old", "new"))).startswith("new is 0.0110 ahead of old")
-
-
-def test_the_same_seed_gives_the_same_numbers(systems: tuple[CorpusScore, CorpusScore]) -> None:
-    """Everything random hangs on the seed alone."""
-    assert compare(*systems, seed=3, resamples=100).differences == compare(*systems, seed=3, resamples=100).differences
-    assert compare(*systems, seed=3, resamples=100).score.low != compare(*systems, seed=4, resamples=100).score.low
 
 
 @pytest.mark.parametrize("count", [1, 7, 40, 60])
@@ -193,7 +169,7 @@ def swap_segments(result: CorpusScore) -> CorpusScore:
         (lambda r: CorpusScore(r.segments[:5], r.signature), InputError, "new has 40 segments, old has 5"),
         (lambda r: CorpusScore((), r.signature), InputError, "old has 0"),
         (lambda r: CorpusScore(r.segments, "features:1"), SignatureMismatchError, "features: 2 in new, 1 in old"),
-        (lambda r: list(r), InputError, "system old is list, not a CorpusScore"),
+        (lambda r: list(r), InputError, "system old must be a CorpusScore"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
@@ -213,14 +189,8 @@ def test_other_references_of_a_segment_may_have_been_met(systems: tuple[CorpusSc
 @pytest.mark.parametrize("names", [("a", "a"), ("a",), "ab", ("a", ""), ("a", 1), ("a", "b", "c")])
 def test_two_names_are_needed(systems: tuple[CorpusScore, CorpusScore], names: tuple[str, ...]) -> None:
     """One name for both would leave the reader guessing."""
-    with pytest.raises(InputError, match="does not name two systems"):
+    with pytest.raises(InputError, match="names must be two different names"):
         compare(*systems, names=names)
-
-
-def test_two_empty_systems_are_refused() -> None:
-    """Nothing can be said of nothing."""
-    with pytest.raises(InputError, match="one or more"):
-        compare(CorpusScore((), "s"), CorpusScore((), "s"))
 
 
 def test_text_names_what_moved() -> None:
@@ -234,11 +204,3 @@ def test_text_names_what_moved() -> None:
     assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]
     assert lines[-1] == f"signature  {better.signature}"
     assert p_text(0.0004) == "<0.001" and p_text(0.25) == "0.250"
-
-
-def test_the_public_name_is_there(systems: tuple[CorpusScore, CorpusScore]) -> None:
-    """`rome.compare` gives a `rome.Comparison`, whose repr is short."""
-    comparison = rome.compare(*systems)
-    assert isinstance(comparison, Comparison) and isinstance(comparison, rome.Comparison)
-    assert repr(comparison).startswith("Comparison(a - b = ") and len(comparison) == 5
-    assert net().signature in comparison.a.signature

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rome.combining.combiner import Combiner
 from rome.exceptions import InputError, StoreError
-from rome.reports.inputs import read_systems
+from rome.results.systems import read_systems
 from rome.storage.files import atomic_path, open_output, read_lines
 from rome.storage.pair_files import read_pairs
 

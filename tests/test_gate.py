@@ -18,11 +18,12 @@ from rome.cli.package import FILES
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
 from rome.reports.gate import gate_junit, gate_markdown, gate_text
+from rome.reports.segment import error_name
 from rome.results import SegmentScore
-from rome.results.changes import error_changes, error_name
-from rome.results.comparison import compare
+from rome.results.comparison import compare, error_changes
+from rome.results.corpus import iter_scores
 from rome.results.gate import Limits, check_limits
-from rome.results.stored import iter_scores
+from rome.results.segment import Change
 
 from scored_segments import corpus, error, scored
 
@@ -60,8 +61,8 @@ def turned(number: int, **changes: str) -> ErrorSpan:
 def test_error_changes_are_antisymmetric(one: int, other: int) -> None:
     """Seen from the other side, what went has come; nothing changes against itself."""
     a, b = corpus(12, one), corpus(12, other)
-    assert error_changes(a, a) == ()
-    there, back = error_changes(a, b), error_changes(b, a)
+    assert error_changes(map(Change, a, a)) == ()
+    there, back = error_changes(map(Change, a, b)), error_changes(map(Change, b, a))
     assert {(c.name, c.gone, c.come) for c in there} == {(c.name, c.come, c.gone) for c in back}
     assert sum(c.difference for c in there) == sum(len(s.evidence.errors.errors) for s in b) - sum(
         len(s.evidence.errors.errors) for s in a
@@ -73,10 +74,10 @@ def test_error_changes_in_words() -> None:
     both = error(1.0, reference="x", hypothesis="y")
     before = [scored(0, errors=[turned(0), both]), scored(1, errors=[turned(1), turned(1, reference="mat")]), scored(2)]
     after = [scored(0, errors=[both]), scored(1, errors=[turned(1)]), scored(2, errors=[error(5.0)])]
-    first, second = error_changes(before, after)
-    assert (str(first), first.gone, first.come) == ("2 wrong negations fewer", (0, 1), ())
-    assert (str(second), second.gone, second.come) == ("1 wrong noun more", (), (2,))
-    assert error_changes([scored(0, evidence=False)], [scored(0, errors=[turned(0)])]) == ()
+    first, second = error_changes(map(Change, before, after))
+    assert (str(first), first.gone, first.come) == ("2 fewer wrong negations", (0, 1), ())
+    assert (str(second), second.gone, second.come) == ("1 more wrong noun", (), (2,))
+    assert error_changes([Change(scored(0, evidence=False), scored(0, errors=[turned(0)]))]) == ()
 
 
 def test_every_kind_of_error_has_a_name() -> None:
@@ -180,7 +181,7 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
     for words, told in (
         (("--scores", path, "--examples"), "name either texts or --scores"),
         (("--scores", str(tmp_path / "none")), "does not exist"),
-        (("--scores", path, "--max-critical", "-1"), "give 0 or more"),
+        (("--scores", path, "--max-critical", "-1"), "critical must be 0 or more errors, got -1"),
         ((), "name the texts: give REF HYP"),
     ):
         code, _, error_line = rome("check", *words)

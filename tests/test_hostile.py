@@ -19,7 +19,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from test_imports import sources
+from sources import sources
 
 from rome.checks import MOST_CHARACTERS, MOST_WORDS, CheckedPair, SegmentError, check_pairs
 from rome.cli import main

@@ -17,10 +17,10 @@ from html_checks import write_report
 from rome.cli import report
 from rome.exceptions import InputError, SignatureMismatchError
 from rome.reports.html import clean
-from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
-from rome.reports.page import BLOCK, Gathered, standings
+from rome.reports.page import BLOCK
 from rome.results import CorpusScore, SegmentScore
-from rome.results.stored import iter_scores
+from rome.results.corpus import iter_scores
+from rome.results.systems import Systems, iter_systems, named_files, read_system_pairs
 
 HOSTILE = (
     "</script><script>document.title='taken'</script>",
@@ -134,23 +134,12 @@ def test_one_system_one_segment(make_segment: Make, tmp_path: Path, texts: list[
     assert "1 segment, 1 system." in html and 'id="differences"' not in html and "NaN" not in html.split("<script")[0]
 
 
-def test_segments_without_evidence(make_segment: Make, tmp_path: Path) -> None:
-    """Numbers from a stored table are shown without errors, and the explanation says that there is none."""
-    bare = [
-        replace(s, components=type(s.components)(*(replace(c, evidence=None) for c in s.components)))
-        for s in corpus(make_segment, ["a"])
-    ]
-    write_report({"A": CorpusScore(tuple(bare), "rome:test")}, tmp_path / "p.html")
-    assert table_of(tmp_path / "p.html")["errors"] == [[]]
-    assert "stored table" in explanations_of(tmp_path / "p.html")[0]
-
-
 def test_standings_rank_and_compare(make_segment: Make) -> None:
     """Highest mean first, equal means share a rank, every other system is compared with the first on the same segments."""
-    gathered = Gathered(["low", "high", "even"])
+    gathered = Systems(["low", "high", "even"])
     for n in range(20):
         gathered.add(str(n), [make_segment(n, score=score + n / 100) for score in (0.1, 0.6, 0.6)])
-    first, second, third = standings(gathered, resamples=200)
+    first, second, third = gathered.standings(resamples=200)
     assert [(row.name, row.rank) for row in (first, second, third)] == [("high", 1), ("even", 1), ("low", 3)]
     assert first.against is None and second.against is not None and third.against is not None
     assert third.against.score.difference == pytest.approx(0.5) and third.against.score.decided
@@ -220,7 +209,7 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
     for arguments, message in (
         (["--references", r, "--hypotheses", f"A={a}"], f"{r} has 2 lines and {a} has 1"),
         (["--references", r, "--hypotheses", f"B={b}", f"B={b}"], "B was given twice"),
-        (["--references", r, "--hypotheses", b], "give SYSTEM=FILE"),
+        (["--references", r, "--hypotheses", b], "must be SYSTEM=FILE"),
         (["--references", r], "belong together"),
         (["--references", none, "--hypotheses", f"A={none}"], "holds no segment"),
         (["--references", gap, "--hypotheses", f"A={b}", f"B={b}"], f"{gap}+{b}:2: "),
@@ -236,7 +225,7 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"system": "A", "id": 1}, {"system": "A", "id": 1}], ":2: segment 1 of system A stands in"),
+        ([{"system": "A", "id": 1}, {"system": "A", "id": 1}], ":2: segment 1 of system A is already in"),
         ([{"system": "A", "id": 1}, {"system": "A", "id": 2}, {"system": "B", "id": 1}], "A has 2 segments and B has 1"),
         ([{"system": "A", "id": 1}, {"system": "B", "id": 2}], "segment 1 of system A is not answered by B"),
         ([{"system": "A", "id": 1}, {"id": 1}], ":2: no system"),
@@ -254,14 +243,6 @@ def test_tables_of_pairs_are_checked(tmp_path: Path, rows: list[dict[str, Any]],
 def test_names_may_hold_what_they_like() -> None:
     """The first = parts the system from its file; several references a segment are kept."""
     assert named_files(["my system=a=b.txt"], "--hypotheses") == [("my system", "a=b.txt")]
-
-
-def test_several_references(tmp_path: Path) -> None:
-    """Each reference file is one more reference of every segment."""
-    for name in "abc":
-        (tmp_path / name).write_text(f"{name}1\n{name}2\n")
-    texts = read_systems([str(tmp_path / "a"), str(tmp_path / "b")], [("C", str(tmp_path / "c"))])
-    assert [row.references for row in texts.rows[0]] == [["a1", "b1"], ["a2", "b2"]]
 
 
 def test_stored_scores_come_back_whole(make_segment: Make, tmp_path: Path) -> None:

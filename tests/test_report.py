@@ -136,4 +136,4 @@ def test_terminal_table() -> None:
     ]
     assert table_text(Table("t", "Empty", ("a", "b"), (), "Nothing.")) == "Empty\n\na  b\n-----\n\nNothing."
     assert table_text(Table("t", "Bare", (), ())) == "Bare\n\n"
-    assert max(map(len, table_text(TEXTS, width=12).splitlines()[2:-3])) <= 12 + 2 + 7 + 2 + 5
+    assert max(map(len, table_text(TEXTS, room=24).splitlines()[2:-3])) <= 24

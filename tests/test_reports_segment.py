@@ -19,12 +19,11 @@ from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.features.semantic import AlignedPair, SemanticEvidence
 from rome.features.syntax import Syntax, Tree, edit_operations
 from rome.reports.html import PALETTE, STYLE, document_page, fragment, notebook
-from rome.reports.model import Document, Heatmap, Line, Mark, Strip
+from rome.reports.model import Line, Mark, Strip
 from rome.reports.segment import (
     LINKS,
     SEVERITIES,
     STEPS,
-    TREE_ROWS,
     WORDS,
     losses,
     pieces,
@@ -132,18 +131,6 @@ def test_every_character_of_an_error_is_under_its_line(data: st.DataObject) -> N
     assert sorted(ends) == [(mark.number, mark.end) for mark in marks]
 
 
-def test_overlapping_errors_are_nested_with_the_major_one_outside(make_segment: Make) -> None:
-    """Three pieces: major alone, both, minor alone; the numbers stand where each ends."""
-    text = "abcdef"
-    segment = with_evidence(
-        make_segment(hypothesis=text), errors=ErrorsEvidence((error(text, 2, 6), error(text, 0, 4, "major")), 2.0)
-    )
-    shown = re.findall(r"<dd[^>]*>(.*?)</dd>", segment_fragment(segment), re.S)[1]
-    found = re.findall(r'rome-(\w+)"[^>]*?(?:data-n="(\d)")?>', shown)
-    assert found == [("major", ""), ("major", "2"), ("minor", ""), ("minor", "1")]
-    assert re.sub(r"<(/?)mark[^>]*>", r"<\1>", shown) == "<>ab</><><>cd</></><>ef</>"
-
-
 def test_errors_are_listed_without_a_hover(make_segment: Make) -> None:
     """Number, severity, kind, type, both texts, weight and confidence stand in the list; doubtful ones are folded, with their count."""
     segment = make_segment()
@@ -217,16 +204,6 @@ def test_the_waterfall_adds_up(make_segment: Make) -> None:
     assert order == sorted(order)
 
 
-def test_the_losses_are_listed(make_segment: Make) -> None:
-    """One row a mistake or feature, the largest first; a text that lost nothing says so."""
-    rows = rows_of(segment_fragment(make_segment()), "Where the points went")
-    assert rows[:6] == [
-        *("perfect||1.00|", "Five -> Four||\u2212.24|number, major", "syntax||\u2212.12|"),
-        *("soundly||\u2212.07|missing adverb, minor", "semantic||\u2212.06|", "score||0.50|"),
-    ]
-    assert "No point lost." in segment_fragment(make_segment(score=1.0))
-
-
 def test_many_small_losses_are_one_step() -> None:
     """At most so many steps; the rest, and what rounds to nothing, stands as one, and the waterfall still ends at the score."""
     steps = [*((-0.03, f"word{n}", "other, minor") for n in range(20)), (-0.001, "a", ""), (-0.002, "b", "")]
@@ -251,19 +228,6 @@ def test_the_waterfall_stays_inside_its_scale(make_segment: Make, shares: list[f
 
 
 # alignment
-
-
-def test_links_stand_above_each_other_or_are_lettered(make_segment: Make) -> None:
-    """Straight links share a column; a crossing one has its letter at both ends; a pair of cost 1 is no link; every word stands once."""
-    pairs = [AlignedPair(*row) for row in ((0, 1, 0.9, 0.1), (1, 2, 0.8, 0.2), (2, 0, 0.7, 0.3), (3, 3, 0.2, 1.0))]
-    found = places(pairs, 4, 5)
-    assert [(i, j, letter) for i, j, _, letter in found] == [
-        *((None, 0, "a"), (0, 1, ""), (1, 2, ""), (2, None, "a"), (3, None, "")),
-        *((None, 3, ""), (None, 4, "")),
-    ]
-    assert places([], 0, 0) == []
-    crossed = places([AlignedPair(n, 29 - n, 0.9, 0.1) for n in range(30)], 30, 30)
-    assert {"a", "z", "aa", "ac"} <= {letter for *_, letter in crossed}
 
 
 @settings(max_examples=50, deadline=None)
@@ -365,17 +329,6 @@ def test_matrices_show_their_values(make_segment: Make) -> None:
     assert "rome-heat" not in segment_fragment(make_segment(), every=False)
 
 
-def test_shades_are_equal_steps() -> None:
-    """Five shades from next to nothing to the highest; negative numbers have their own."""
-    values = np.array([[0.0, 0.39, 0.41, 1.0, 1.9, 2.0]])
-    for ends, kinds in (((0.0, 2.0), "h1 h1 h2 h3 h5 h5"), ((-2.0, 2.0), "h1 h1 h2 h3 h5 h5")):
-        figure = Heatmap("x", "X", ("row",), tuple("abcdef"), values, ends=ends)
-        drawn = fragment(Document("x", (figure,)))
-        assert re.findall(r'<path class="rome-(h\d)"', drawn) == kinds.split()
-    less = Heatmap("x", "X", ("row",), ("a",), np.array([[-2.0]]), ends=(-2.0, 2.0))
-    assert "rome-less5" in fragment(Document("x", (less,)))
-
-
 # pages
 
 
@@ -428,15 +381,6 @@ def test_long_texts_are_whole_and_their_drawings_capped(make_segment: Make) -> N
     for note in (f"first {LINKS} of 520 places", f"first {WORDS} words of a side", "520 and 520 nodes, too many to draw"):
         assert note in fragment
     assert len(fragment.encode()) < 600_000
-
-
-def test_trees_of_many_rows_are_cut(make_segment: Make) -> None:
-    """Trees that can be compared and are still too long to read end with a note."""
-    star, chain = None, [-1, *range(44)]
-    texts = [analysis(" ".join(f"{side}{n}" for n in range(45)), heads=heads) for side, heads in (("a", star), ("b", chain))]
-    syntax = Syntax().measure(*texts).evidence
-    fragment = segment_fragment(with_evidence(make_segment(), syntax=syntax))
-    assert re.search(rf"Only the first {TREE_ROWS} of 8\d rows are drawn\.", fragment)
 
 
 def test_a_short_fragment_is_small(make_segment: Make) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rome.reports.html import STYLE, _clean, fragment, notebook
+from rome.reports.html import _clean, fragment
 from rome.reports.model import Table
 from rome.reports.summaries import (
     BINS,
@@ -28,8 +28,8 @@ from rome.reports.summaries import (
 )
 from rome.reports.text import document_text
 from rome.results import CorpusScore
-from rome.results.changes import Change
-from rome.results.comparison import MEASURES, Comparison, compare, measures
+from rome.results.comparison import MEASURES, Comparison, compare
+from rome.results.segment import Change
 
 from scored_segments import corpus, error, scored, signature
 
@@ -71,7 +71,7 @@ def test_corpus_shows_means_intervals_and_flags(result: CorpusScore) -> None:
 def test_worst_segments_are_the_worst(result: CorpusScore) -> None:
     """Five of each measure, the lowest first; each unfolds into its texts and its heaviest errors."""
     fragment = corpus_fragment(result)
-    values = measures(result)
+    values = result.measures
     for column in range(5):
         expected = sorted(range(40), key=lambda row: (values[row, column], row))[:5]
         assert worst_places(values[:, column], 5) == [n for n in expected if values[n, column] < 1]
@@ -79,12 +79,6 @@ def test_worst_segments_are_the_worst(result: CorpusScore) -> None:
     shown = [int(n) for n in re.findall(r"<bdi>segment (\d+):", lists[0])]
     assert shown == worst_places(values[:, 0], 5)
     assert lists[0].count("rome-texts") == 5
-
-
-def test_no_segment_is_worst_among_perfect_ones() -> None:
-    """A component that is 1 everywhere has no worst segment, and the page says so."""
-    text = checked(corpus_fragment(one(*(scored(n) for n in range(4))))).text
-    assert "Lowest errors: every segment has 1." in text
 
 
 @settings(deadline=None, max_examples=50)
@@ -101,7 +95,7 @@ def test_histogram_counts_every_value(values: list[float]) -> None:
 
 def test_correlations_are_spearmans(result: CorpusScore) -> None:
     """scipy gives the same for every pair, ties included; symmetric, 1 on the diagonal."""
-    table = np.round(measures(result), 1)
+    table = np.round(result.measures, 1)
     found = correlations(table)
     for i in range(5):
         for j in range(5):
@@ -111,7 +105,7 @@ def test_correlations_are_spearmans(result: CorpusScore) -> None:
 
 def test_undefined_correlations_say_so() -> None:
     """A constant component correlates with nothing, on the diagonal neither; below three segments nothing does."""
-    table = measures(corpus(6, 1))
+    table = corpus(6, 1).measures
     table[:, 3] = 0.9
     found = correlations(table)
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isfinite(found[0, 1])
@@ -170,13 +164,6 @@ def test_markup_in_texts_stays_text() -> None:
         assert shown.count("<style>") == 1 and shown.count("</style>") == 1 and "<script" not in shown
 
 
-def test_the_same_result_gives_the_same_text(result: CorpusScore) -> None:
-    """Fragment, style and signature in one element."""
-    shown = notebook(corpus_document(result))
-    assert shown == corpus(40, 1)._repr_html_()
-    assert shown.startswith(f'<div class="rome"><style>{STYLE}</style>') and f"signature {result.signature}" in shown
-
-
 def test_long_texts_are_cut_and_say_so() -> None:
     """A text of 400 words and more shows its beginning; errors beyond it are not listed there."""
     text = "word " * 2000
@@ -215,15 +202,6 @@ def test_comparison_of_equal_and_of_single_segments() -> None:
     text = checked(comparison_fragment(compare(corpus(3, 1), corpus(3, 1)))).text
     assert "No segment differs." in text and "the same score" in text
     assert "nan" not in checked(comparison_fragment(compare(corpus(1, 1), corpus(1, 2)))).text
-
-
-def test_a_hyphen_in_a_reference_stays_a_hyphen() -> None:
-    """Only numbers get a real minus."""
-    pair = [one(scored(reference="A well-known cat.", hypothesis="x", errors=errors)) for errors in ([], [error(4.0)])]
-    assert (
-        "A well-known cat."
-        in checked(comparison_fragment(compare(*pair))).text.split("the largest difference")[1].split("new")[0]
-    )
 
 
 def test_change_shows_the_edit_and_both_lists() -> None:
@@ -271,11 +249,3 @@ def test_any_two_texts_can_be_shown(first: str, second: str) -> None:
         assert edit is not None
         kept = Markup(re.sub(r"<ins>.*?</ins>", "", edit[1], flags=re.S)).text
         assert kept == str(_clean(first))
-
-
-def test_notebooks_get_html_and_text() -> None:
-    """The bundle of each kind of result holds both forms."""
-    results = corpus(2, 1), compare(corpus(2, 1), corpus(2, 2)), Change(scored(), scored(hypothesis="x"))
-    for found in results:
-        bundle = found._repr_mimebundle_()
-        assert bundle["text/html"].startswith('<div class="rome">') and bundle["text/plain"]

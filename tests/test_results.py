@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
@@ -16,12 +15,12 @@ from hypothesis import strategies as st
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
 from rome.features.values import FEATURES
-from rome.reports.score_table import corpus_table
-from rome.results import ComponentMeans, Contributions, CorpusScore, SegmentScore
-from rome.results.changes import Change
+from rome.reports.tables import corpus_table
+from rome.results import ComponentMeans, CorpusScore, SegmentScore
 from rome.results.comparison import compare
-from rome.results.serialisation import plain
-from rome.results.stored import stored_line
+from rome.results.corpus import stored_line
+from rome.results.displayed import plain
+from rome.results.segment import Change
 from rome.text_table import aligned, display_width, shorten
 
 from scored_segments import corpus
@@ -61,15 +60,6 @@ def test_corpus_score_is_a_sequence(make_segment: Make) -> None:
     result = CorpusScore(segments)
     assert (len(result), list(result), result[-1]) == (3, list(segments), segments[2])
     assert result[1:] == CorpusScore(segments[1:]) and list(result[::-1]) == list(segments[::-1])
-
-
-def test_a_slice_is_a_result() -> None:
-    """It has a mean of its own, the numbers of its segments and the signature; an empty one has no mean."""
-    result = corpus(6, evidence=False)
-    part = result[2:5]
-    assert part.score == pytest.approx(result.scores[2:5].mean()) and part.signature == result.signature
-    assert [segment.segment for segment in part] == [2, 3, 4]
-    assert len(result[6:]) == 0 and np.isnan(result[6:].score)
 
 
 def test_numbers_come_as_numpy_and_python_have_them(make_segment: Make) -> None:
@@ -120,7 +110,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
     """What is no result, what is not there, what cannot be written, and scores that were made in two ways."""
     path = tmp_path / "scores.jsonl"
     path.write_text('{"score": 1}\n')
-    with pytest.raises(InputError, match="scores.jsonl:1: no stored score"):
+    with pytest.raises(InputError, match="scores.jsonl:1: not a stored score"):
         CorpusScore.load(path)
     with pytest.raises(InputError, match="absent.jsonl"):
         CorpusScore.load(tmp_path / "absent.jsonl")
@@ -128,7 +118,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
         corpus(1).save(tmp_path / "nowhere" / "scores.jsonl")
     one, other = corpus(2)
     CorpusScore((one, replace(other, signature="features:1"))).save(path)
-    with pytest.raises(SignatureMismatchError, match=r"made in two ways \(features: 2 in the first segment, 1 in segment 1"):
+    with pytest.raises(SignatureMismatchError, match=r"scored in two ways \(features: 2 in .*scores.jsonl: the first segment, 1 in segment 1"):
         CorpusScore.load(path)
 
 
@@ -144,13 +134,6 @@ def test_every_result_is_a_page(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory"):
         first.to_html(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_evidence_is_one_step_away(make_segment: Make) -> None:
-    """`segment.evidence.errors` is the evidence of the component `errors`, and likewise for the others."""
-    segment = make_segment()
-    for name in FEATURES:
-        assert getattr(segment.evidence, name) is getattr(segment.components, name).evidence
 
 
 def test_to_dict_survives_json(make_segment: Make) -> None:
@@ -234,24 +217,6 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("  -.24  number, major\n", "grammar   ------------------    0.875   0.0000 points  -0.134 log probability\n"),
     ):
         assert expected in text
-
-
-def test_bars_add_up_to_the_score(make_segment: Make) -> None:
-    """A perfect text's 1 and the printed losses add up to the printed score, the bars hang on each other."""
-    block = str(make_segment()).split("Where the points went\n")[1].split("\n\n")[0]
-    numbers = [float(number) for number in re.findall(r"[+-]?\d*\.\d+", block)]
-    assert numbers[:-1] == [1.0, -0.24, -0.12, -0.07, -0.06]
-    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.02)
-    bars = [line.index("--") for line in block.splitlines() if "--" in line]
-    assert bars == sorted(bars, reverse=True) and len(bars) == 4
-
-
-def test_explanation_without_evidence(make_segment: Make) -> None:
-    """A segment from a stored table is explained as far as its numbers go."""
-    segment = make_segment()
-    bare = replace(segment.components, **{c.name: replace(c, evidence=None) for c in segment.components})
-    text = str(replace(segment, components=bare, contributions=Contributions(0.0, 0.0, 0.0, 0.0)))
-    assert text.count("stored table, which holds no evidence") == 1 and "No point lost." in text
 
 
 @given(st.text(), st.integers(1, 20))

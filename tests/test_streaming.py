@@ -27,7 +27,7 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import ModelConfig
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.reports.score_table import corpus_table
+from rome.reports.tables import corpus_table
 from rome.storage.analyses import Analyses
 from rome.storage.pair_files import PairRow
 

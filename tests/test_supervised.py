@@ -234,7 +234,7 @@ def test_labels_need_no_model() -> None:
     """Combining with a supervised net imports no torch and no transformers."""
     import subprocess
 
-    modules = "rome.combining.combiner, rome.combining.signature, rome.reports.score_table"
+    modules = "rome.combining.combiner, rome.combining.signature, rome.reports.tables"
     code = f"import sys, {modules}; print({{'torch', 'transformers'}} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

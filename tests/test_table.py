@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
@@ -50,24 +48,11 @@ def test_batches_join_to_the_whole_and_keep_segments_together(tmp_path: Path, ba
     assert sum(map(len, seen)) == len(set().union(*seen))
 
 
-def test_save_batches_equals_saving_the_whole(tmp_path: Path) -> None:
-    """Tables written one after the other make the same table as their concatenation."""
-    table = _make(10)
-    assert FeatureTable.save_batches(tmp_path / "f.parquet", [table[:4], table[4:]]) == 10
-    assert FeatureTable.load(tmp_path / "f.parquet") == table
-
-
 def test_to_dict_names_every_column() -> None:
     """The dictionary holds segment, reference, the four features and their raw columns."""
     columns = _make(3).to_dict()
     assert list(columns) == ["segment", "reference", *FEATURES, *(f"{name}_raw" for name in FEATURES)]
     assert all(column.shape == (3,) for column in columns.values())
-
-
-def test_flags_are_read_by_name() -> None:
-    """Bit i of a row's flags is the i-th name."""
-    table = FeatureTable([0, 1], [0, 0], np.ones((2, 4)), np.ones((2, 4)), flags=np.array([2, 0]), flag_names=("empty", "long"))
-    assert (table.flags_of(0), table.flags_of(1)) == (("long",), ())
 
 
 @pytest.mark.parametrize("bad", [np.nan, -0.01, 1.01, np.inf])
@@ -84,8 +69,8 @@ def test_a_value_outside_the_range_names_feature_and_row(bad: float) -> None:
     [
         ([0, 1], np.ones((3, 4)), "one length"),
         ([0, 1, 2], np.ones((3, 3)), r"shape \(n, 4\)"),
-        ([0, -1, 2], np.ones((3, 4)), "start at 0"),
-        ([0.5, 1.0, 2.0], np.ones((3, 4)), "whole numbers"),
+        ([0, -1, 2], np.ones((3, 4)), "0 or more"),
+        ([0.5, 1.0, 2.0], np.ones((3, 4)), "whole number per row"),
     ],
 )
 def test_wrong_columns_are_refused(segment: list, values: np.ndarray, says: str) -> None:
@@ -112,7 +97,7 @@ def test_absent_folder_and_foreign_files_are_named(tmp_path: Path) -> None:
         ("absent", "does not exist"),
         ("", "is a directory"),
         ("text", "not a readable Parquet"),
-        ("foreign", "no feature table of RoMe"),
+        ("foreign", "not a feature table of RoMe"),
     ):
         with pytest.raises(InputError, match=says) as caught:
             FeatureTable.load(tmp_path / name)
@@ -130,11 +115,12 @@ def test_missing_columns_future_formats_and_bad_values_in_a_file_are_named(tmp_p
     import pyarrow as pa
 
     cases = [
-        (lambda t: t.drop_columns(["grammar"]), "lacks the column grammar"),
+        (lambda t: t.drop_columns(["grammar"]), "one column grammar, got 0"),
         (lambda t: t.replace_schema_metadata({**t.schema.metadata, b"rome.feature_table": b"99"}), "format 99"),
         (lambda t: t.set_column(2, "semantic", pa.array([0.5, float("nan"), 0.5])), "not valid: the feature semantic"),
         (lambda t: t.set_column(2, "semantic", pa.array([0.5, None, 0.5])), "not valid: the feature semantic"),
-        (lambda t: t.set_column(0, "segment", pa.array(["a", "b", "c"])), "not whole numbers"),
+        (lambda t: t.set_column(0, "segment", pa.array(["a", "b", "c"])), "must hold whole numbers"),
+        (lambda t: t.set_column(2, "semantic", t["semantic"].cast(pa.float32())), "column semantic .* must hold double"),
     ]
     for change, says in cases:
         _make(3).save(tmp_path / "f.parquet")
@@ -142,17 +128,6 @@ def test_missing_columns_future_formats_and_bad_values_in_a_file_are_named(tmp_p
         with pytest.raises(InputError, match=says) as caught:
             FeatureTable.load(tmp_path / "f.parquet")
         assert "f.parquet" in str(caught.value)
-
-
-def test_a_file_with_flipped_bytes_is_an_error_of_ours(tmp_path: Path) -> None:
-    """Damage inside the data ends in InputError or StoreError naming the file, never in a foreign traceback."""
-    path = tmp_path / "f.parquet"
-    _make(2000).save(path)
-    content = bytearray(path.read_bytes())
-    content[200:20000] = bytes(19800)
-    path.write_bytes(content)
-    with pytest.raises((InputError, StoreError), match=r"f\.parquet"):
-        FeatureTable.load(path)
 
 
 @settings(max_examples=40, deadline=None)
@@ -189,16 +164,6 @@ def test_tables_of_the_first_format_are_read(tmp_path: Path) -> None:
     assert FeatureTable.load(path) == _make(20)
 
 
-def test_a_table_follows_links_and_keeps_permissions(tmp_path: Path) -> None:
-    """As every output: a link stays one, and an existing file keeps its mode."""
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.touch()
-    target.chmod(0o600)
-    link.symlink_to(target)
-    _make(3).save(link)
-    assert link.is_symlink() and FeatureTable.load(target) == _make(3) and target.stat().st_mode & 0o777 == 0o600
-
-
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     """Saving is all or nothing: a stream that fails half way changes nothing and leaves no temporary file."""
     path = tmp_path / "f.parquet"
@@ -219,21 +184,6 @@ def test_unwritable_places_are_store_errors(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "absent" / "f.parquet"):
         with pytest.raises(StoreError, match=str(path)):
             _make(1).save(path)
-
-
-def test_cached_path_imports_nothing_heavy(tmp_path: Path) -> None:
-    """Loading a table and combining it needs neither torch nor transformers nor stanza nor textattack."""
-    _make(3).save(tmp_path / "f.parquet")
-    code = (
-        "import sys, numpy as np; from rome.combining.table import FeatureTable; from rome.combining.combiner import Combiner;"
-        f"t = FeatureTable.load({str(tmp_path / 'f.parquet')!r});"
-        "c = Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(0.0));"
-        "c.score(t); c.contributions(t);"
-        "heavy = ('torch', 'transformers', 'stanza', 'textattack', 'matplotlib');"
-        "print([name for name in heavy if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def _scores(path: Path, rows: int) -> list[tuple[int, float, int]]:
@@ -258,29 +208,3 @@ def test_rows_in_any_order_give_the_same_scores(
     table[np.array(order)].save(folder / "b.parquet")
     assert _scores(folder / "b.parquet", batch) == _scores(folder / "a.parquet", 1000)
     assert len(_scores(folder / "b.parquet", batch)) == len(set(segments))
-
-
-@pytest.mark.parametrize("version", [b"1", b"2"])
-@pytest.mark.parametrize("column", ["semantic", "errors_raw"])
-def test_columns_of_less_precision_are_named(tmp_path: Path, column: str, version: bytes) -> None:
-    """float32 in a file of either format: other numbers than were measured, not damage."""
-    import pyarrow as pa
-
-    _make(3).save(tmp_path / "f.parquet")
-
-    def change(table: pa.Table) -> pa.Table:
-        place = table.schema.get_field_index(column)
-        rounded = table.set_column(place, column, table[column].cast(pa.float32()))
-        return rounded.replace_schema_metadata({**table.schema.metadata, b"rome.feature_table": version})
-
-    _damaged(tmp_path / "f.parquet", change)
-    for read in (FeatureTable.load, lambda path: list(FeatureTable.iter_batches(path, 5))):
-        with pytest.raises(InputError, match=rf"the column {column} of the feature table .*f\.parquet holds float, not double"):
-            read(tmp_path / "f.parquet")
-
-
-def test_a_table_in_memory_may_be_of_less_precision() -> None:
-    """Numbers keep their value when they are brought to float64."""
-    values = np.array([[0.1, 0.2, 0.3, 1.0]], np.float32)
-    table = FeatureTable([0], [0], values, values)
-    assert table.values.dtype == np.float64 and (table.values == values).all()

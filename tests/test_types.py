@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_imports import ROOMS, ROOT
+from sources import ROOMS, ROOT
 
 SCRIPT = """
 from collections.abc import Iterable, Iterator

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rome.exceptions import InputError
-from rome.results import stored
-from rome.results.stored import iter_scores
+from rome.results import corpus as stored
+from rome.results.corpus import iter_scores
 from rome.storage import files
 from rome.storage.files import open_lines, read_lines
 

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _read(path: str) -> Named:
     """Return the stored scores of all segments with their names."""
-    from rome.results.stored import iter_scores
+    from rome.results.corpus import iter_scores
 
     return [(str(n) if name is None else name, segment) for n, (name, segment) in enumerate(iter_scores(path))]
 

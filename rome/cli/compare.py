@@ -27,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Read both, compare, write; no model is needed."""
-    from rome.reports.inputs import iter_systems
     from rome.reports.summaries import comparison_document
     from rome.results import CorpusScore
     from rome.results.comparison import compare
+    from rome.results.systems import iter_systems
 
     paths = (options.old, options.new)
     names = options.names or [Path(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]

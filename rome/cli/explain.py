@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _stored(options: argparse.Namespace) -> list[SegmentScore]:
     """Return the segments of a file of scores that the options name."""
-    from rome.results.stored import iter_scores
+    from rome.results.corpus import iter_scores
 
     stored = iter_scores(options.scores)
     if options.worst is not None:

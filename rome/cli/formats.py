@@ -16,8 +16,8 @@ from rome.cli.options import positive
 from rome.cli.pairs import report_line
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
-from rome.reports.score_table import RIGHT, corpus_footer, corpus_means, corpus_row
-from rome.results.stored import stored_line
+from rome.reports.tables import RIGHT, corpus_footer, corpus_means, corpus_row
+from rome.results.corpus import stored_line
 from rome.storage.files import STANDARD_INPUT, open_output
 from rome.text_table import aligned, fixed
 

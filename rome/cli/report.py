@@ -13,9 +13,9 @@ from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
-    from rome.reports.inputs import SystemTexts
     from rome.reports.model import Document
     from rome.results import SegmentScore
+    from rome.results.systems import SystemTexts
 
     Rows = Iterator[tuple[str, Sequence[SegmentScore]]]
 
@@ -44,14 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read, score block by block unless scores are given, write; the output is opened before anything is computed."""
     from rome.reports.page import leaderboard_document, write_page
+    from rome.results.systems import Systems
 
     names, rows = _rows(options, metric)
+    systems = Systems(names)
     sampling = {"resamples": options.resamples, "seed": options.seed}
     with open_output(options.output) as stream:
         if options.format == "html":
-            write_page(stream, names, rows, title=options.title, **sampling)
+            write_page(stream, systems, rows, title=options.title, **sampling)
         else:
-            stream.write(_written(leaderboard_document(names, rows, **sampling), options.format, stream))
+            stream.write(_written(leaderboard_document(systems, rows, **sampling), options.format, stream))
     return 0
 
 
@@ -60,7 +62,7 @@ def _written(document: Document, form: str, stream: TextIO) -> str:
     from rome.reports.model import Table
     from rome.reports.tables import table_tsv
     from rome.reports.text import terminal_text
-    from rome.results.serialisation import plain
+    from rome.results.displayed import plain
 
     (table,) = document.parts
     if form == "text" or not isinstance(table, Table):
@@ -73,7 +75,7 @@ def _written(document: Document, form: str, stream: TextIO) -> str:
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:
     """Return the systems that the options name, and their scores segment by segment."""
-    from rome.reports.inputs import iter_systems, named_files, read_system_pairs, read_systems
+    from rome.results.systems import iter_systems, named_files, read_system_pairs, read_systems
 
     parallel = [options.references is not None, options.hypotheses is not None]
     if any(parallel) + (options.pairs is not None) + (options.scores is not None) != 1:

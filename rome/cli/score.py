@@ -22,7 +22,7 @@ from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_argument
 from rome.cli.options import MakeMetric, completes_files, load_at_once
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
 from rome.exceptions import InputError
-from rome.reports.score_table import corpus_header
+from rome.reports.tables import corpus_header
 from rome.storage.files import STANDARD_INPUT, open_output
 from rome.text_table import terminal_width
 

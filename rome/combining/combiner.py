@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
-from rome.combining.signature import SCORERS, RatedSource, Scorer, differing_keys, signature_part, without_arithmetic
-from rome.combining.table import WIDTH, FeatureTable, rows_in_order
+from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
+from rome.combining.table import WIDTH, FeatureTable
+from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
@@ -28,12 +29,14 @@ from rome.storage.files import atomic_path
 
 CHUNK = 8192
 TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
+MEASURES = ("score", *FEATURES)
+"""The score and the features behind it."""
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class CombinedScores:
-    """One row a segment, in the order of the segment numbers.
+    """The scores of segments, in the order of the segment numbers.
 
     Attributes
     ----------
@@ -42,7 +45,7 @@ class CombinedScores:
     score
         (m,) float64 in [0, 1], against the best reference.
     reference
-        (m,) int32, which reference that was (of equals the lowest number).
+        (m,) int32, the number of that reference (of equals the lowest).
     row
         (m,) int64, its row in the combined table.
     """
@@ -58,7 +61,7 @@ class CombinedScores:
 
     @property
     def mean(self) -> float:
-        """Mean score over the segments, in [0, 1]; NaN when there are none."""
+        """The mean score over the segments, in [0, 1]; NaN without segments."""
         return float(self.score.mean()) if len(self) else float("nan")
 
 
@@ -66,11 +69,16 @@ class CombinedScores:
 class Combiner:
     """A trained net; make one with `Combiner.load()`.
 
-    hidden_weight (h, 4) >= 0, hidden_bias (h,), output_weight (h,) >= 0, output_bias ().
-    feature_signature: the signature of the features it was trained on; empty accepts any.
-    fitted_on: the rated sets of a supervised net; empty for an unsupervised one.
-
     Raises InputError when shapes do not fit or a weight is negative.
+
+    Attributes
+    ----------
+    hidden_weight, hidden_bias, output_weight, output_bias
+        (h, 4) >= 0, (h,), (h,) >= 0, ().
+    feature_signature
+        The signature of the features it was trained on; empty accepts any.
+    fitted_on
+        The rated sets of a supervised net; empty for an unsupervised one.
     """
 
     hidden_weight: Vector
@@ -81,7 +89,7 @@ class Combiner:
     fitted_on: tuple[RatedSource, ...] = ()
 
     def __post_init__(self) -> None:
-        """Bring the tensors to float64 and check what monotonicity rests on."""
+        """Convert the tensors to float64 and check the conditions of monotonicity."""
         for name, axes in TENSORS.items():
             tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
             object.__setattr__(self, name, tensor)
@@ -113,7 +121,7 @@ class Combiner:
             "supervised" is the set's net that was fitted on human ratings; its signature says so.
         """
         if scorer not in SCORERS:
-            raise InputError(f"scorer={scorer!r} is unknown: choose {' or '.join(SCORERS)}")
+            raise InputError(f"scorer must be {' or '.join(SCORERS)}, got {scorer!r}")
         if path is not None:
             if scorer != "unsupervised":
                 raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
@@ -160,7 +168,7 @@ class Combiner:
         return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
 
     def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
-        """Scores in [0, 1]: of a FeatureTable one a segment (see `combine`), of an (n, 4) array one a row; empty gives empty.
+        """Return scores in [0, 1]: one per segment of a FeatureTable (see `combine`), one per row of an (n, 4) array.
 
         Raises SignatureMismatchError for a table of other features, InputError for a wrong shape or values outside [0, 1].
         """
@@ -171,53 +179,47 @@ class Combiner:
     def combine(self, table: FeatureTable, *, allow_mismatch: bool = False) -> CombinedScores:
         """Score every candidate and keep the best reference of each segment.
 
-        Raises SignatureMismatchError, naming the keys that differ, when the table was measured in another way than the net's
-        training data; ``allow_mismatch=True`` combines it all the same.
+        Raises SignatureMismatchError, naming the keys that differ, when the table was measured in another way than the training data
+        of the net; ``allow_mismatch=True`` combines it anyway.
         """
         if not allow_mismatch:
             self.check_signature(table.signature)
         return _best(table, self.score_rows(table.values))
 
     def check_signature(self, signature: str) -> None:
-        """Raise SignatureMismatchError unless features with this signature are what the net was trained on; `matching` finds the net of another set."""
+        """Raise SignatureMismatchError unless the net was trained on features with this signature."""
         if self.feature_signature and without_arithmetic(signature) != without_arithmetic(self.feature_signature):
             same = _set_named(signature) == _set_named(self.feature_signature)
             matching = "" if same else "take the net of their own model set, "
             raise SignatureMismatchError(
-                "these features were measured in another way than those that the net was trained on "
+                "these features were measured in another way than the training data of the net "
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
                 f"{matching}measure them again with `rome features`, or train a net for them with `rome train scorer`"
             )
 
     def score_rows(self, values: Vector) -> Vector:
-        """Map (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones; a row's score never depends on its neighbours.
+        """Map (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones, without checking the values.
 
-        Written out unit by unit on chunks that stay in the processor's cache, because a matrix product may round one row
-        differently when it stands among others. No check of the values.
+        Products are summed row by row, not by a matrix product, which may round a row differently among other rows.
         """
         values = np.asarray(values, dtype=np.float64)
-        out = np.empty(len(values), dtype=np.float64)
-        perfect = self._log_sigmoid(np.ones((WIDTH, 1)))
+        scores = np.empty(len(values), dtype=np.float64)
+        perfect = self._log_sigmoid(np.ones((1, WIDTH)))
         for start in range(0, len(values), CHUNK):
-            logarithms = self._log_sigmoid(np.ascontiguousarray(values[start : start + CHUNK].T))
-            out[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
-        return out
+            logarithms = self._log_sigmoid(values[start : start + CHUNK])
+            scores[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
+        return scores
 
-    def _log_sigmoid(self, columns: Vector) -> Vector:
-        """Return the logarithm of S, so that no quotient is 0 / 0: (4, n) columns to (n,)."""
-        logit = np.full(columns.shape[1], float(self.output_bias))
-        unit, part = np.empty_like(logit), np.empty_like(logit)
-        for weights, bias, slope in zip(self.hidden_weight, self.hidden_bias, self.output_weight, strict=True):
-            unit.fill(bias)
-            for weight, column in zip(weights, columns, strict=True):
-                unit += np.multiply(column, weight, out=part)
-            logit += np.multiply(np.tanh(unit, out=unit), slope, out=part)
+    def _log_sigmoid(self, rows: Vector) -> Vector:
+        """Return the logarithm of S, (n, 4) to (n,), so that no quotient is 0 / 0."""
+        hidden = np.tanh((rows[:, None, :] * self.hidden_weight).sum(axis=2) + self.hidden_bias)
+        logit = (hidden * self.output_weight).sum(axis=1) + self.output_bias
         return -np.logaddexp(0.0, -logit)
 
     def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
-        """Return what each feature lost against perfect ones: (n, 4), none positive, each row adding up to score minus 1.
+        """Return the points that each feature lost: (n, 4), none positive, with the row sums score - 1.
 
-        Exact Shapley values against (1, 1, 1, 1). A FeatureTable gives one row a candidate.
+        Exact Shapley values against (1, 1, 1, 1). A FeatureTable gives one row per candidate.
         """
         rows = values.values if isinstance(values, FeatureTable) else _checked(values)
         return np.minimum(shapley_values(self.score_rows, rows, np.ones(WIDTH)), 0.0) + 0.0  # + 0.0: no -0.0
@@ -235,22 +237,16 @@ def _checked(values: ArrayLike) -> Vector:
     if rows.ndim != 2 or rows.shape[1] != WIDTH:
         raise InputError(f"features must have the shape (n, {WIDTH}), columns {', '.join(FEATURES)}; got {rows.shape}")
     if len(rows) and not (rows.min() >= 0.0 and rows.max() <= 1.0):
-        raise InputError("features lie in [0, 1]: pass the values of the components, not their raw quantities")
+        raise InputError("features must be in [0, 1]: pass the values of the components, not their raw quantities")
     return rows
 
 
 def _best(table: FeatureTable, score: Vector) -> CombinedScores:
     """Return the best-scoring row of each segment, of equals that with the lowest reference number."""
-    rows = np.arange(len(table), dtype=np.int64)
-    if not (np.diff(table.segment) > 0).all():
-        if not rows_in_order(table.segment, table.reference):
-            rows = np.lexsort((table.reference, table.segment))
-        segment = table.segment[rows]
-        starts = np.flatnonzero(np.r_[True, np.diff(segment) > 0])
-        best = np.repeat(np.maximum.reduceat(score[rows], starts), np.diff(np.r_[starts, len(rows)]))
-        place = np.where(score[rows] == best, np.arange(len(rows)), len(rows))
-        rows = rows[np.minimum.reduceat(place, starts)]
-    return CombinedScores(table.segment[rows], score[rows], table.reference[rows], rows)
+    order = np.lexsort((table.reference, -score, table.segment))
+    segment, first = np.unique(table.segment[order], return_index=True)
+    rows = order[first]
+    return CombinedScores(segment, score[rows], table.reference[rows], rows)
 
 
 def _read(path: Path) -> Combiner:
@@ -265,20 +261,20 @@ def _read(path: Path) -> Combiner:
             tensors: dict[str, Any] = {name: file.get_tensor(name) for name in file.keys()}
             description = json.loads((file.metadata() or {}).get("description", "{}"))
         if not isinstance(description, dict):
-            raise ValueError("its description is no object")
+            raise ValueError("its description is not an object")
     except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
     if not tensors.keys() >= TENSORS.keys():
         raise StoreError(
-            f"{path} is no scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
+            f"{path} is not a scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
         )
     sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
-    known = {name: tensors[name] for name in TENSORS}  # nets of before have one more, the baseline
+    known = {name: tensors[name] for name in TENSORS}  # older files also store `baseline`
     return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 
 def _read_supervised(model_set: ModelSet, path: Path) -> Combiner:
-    """Read the set's supervised net, after checking that there is one and that it says what it was fitted on."""
+    """Read the supervised net of the set, after checking that there is one and that it names its rated sets."""
     if not model_set.has("scorer-supervised"):
         raise InputError(
             f"the model set {model_set.name} has no supervised scorer: fit one with `rome train scorer --ratings FILE --out FOLDER` and "

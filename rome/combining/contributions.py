@@ -1,4 +1,4 @@
-"""Where the points went: what each feature lost against a perfect text, by exact Shapley values, and mistake by mistake.
+"""The points lost against a perfect text, feature by feature as exact Shapley values, and mistake by mistake.
 
 With d inputs there are 2**d coalitions (16 for the four features), so nothing is sampled. The value of a coalition S for a row
 x is f of the row that takes x inside S and the baseline outside. Source: Shapley 1953; Lundberg and Lee 2017, eq. 4.
@@ -18,14 +18,14 @@ from rome.features.values import FEATURES
 
 Rows = NDArray[np.float64]
 BLOCK = 4096
-"""Rows whose coalitions are worked out together."""
+"""Rows whose coalitions are computed together."""
 
 
 def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
-    """Contributions of the d inputs to ``function(row) - function(baseline)``, one row each: (n, d) float64.
+    """Return the contributions of the d inputs to ``function(row) - function(baseline)``, (n, d) float64.
 
-    They add up to that difference, inputs that play the same part get the same share, and an input that equals its baseline
-    (or that the function ignores) gets 0. An empty (0, d) array gives an empty one. ``function`` maps (n, d) to (n,).
+    Their sum is that difference, symmetric inputs get the same share, and an input that equals its baseline (or that the function
+    ignores) gets 0. An empty (0, d) array gives an empty one. ``function`` maps (n, d) to (n,).
     """
     count, width = rows.shape
     inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
@@ -45,16 +45,16 @@ def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows)
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What one mistake, or one feature, cost.
+    """The points lost to one mistake, or to one feature.
 
     Attributes
     ----------
     feature
         One of FEATURES.
     loss
-        At most 0, a share of the whole score.
+        At most 0, a part of score - 1.
     error
-        The mistake; None where the feature itself is meant.
+        The mistake; None for a whole feature.
     """
 
     feature: str
@@ -63,15 +63,15 @@ class Loss:
 
 
 def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan]) -> tuple[Loss, ...]:
-    """The contributions, in the order of FEATURES, as losses, the largest first; the one of ``errors`` is shared out by weight.
+    """Return the contributions, in the order of FEATURES, as losses, the largest first; that of ``errors`` is divided by weight.
 
-    They add up to what the contributions do. Without errors of any weight ``errors`` stands as a whole.
+    The sum stays the same. Without errors of any weight ``errors`` is one loss.
     """
     total = sum(error.weight for error in errors)
-    found: list[Loss] = []
+    losses: list[Loss] = []
     for name, share in zip(FEATURES, contributions, strict=True):
         if name == "errors" and total > 0.0:
-            found += [Loss(name, share * error.weight / total, error) for error in errors]
+            losses += [Loss(name, share * error.weight / total, error) for error in errors]
         else:
-            found.append(Loss(name, share))
-    return tuple(sorted(found, key=lambda loss: loss.loss))
+            losses.append(Loss(name, share))
+    return tuple(sorted(losses, key=lambda loss: loss.loss))

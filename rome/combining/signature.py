@@ -1,6 +1,6 @@
-"""Signatures: every choice that changes a number, as ``key:value|key:value``, and on whose ratings a net was fitted.
+"""Signatures: every choice that changes a number, as ``key:value|key:value``, and the rated sets behind a supervised net.
 
-A supervised label follows the net: whatever `rome train scorer --ratings` wrote carries it, wherever it is loaded.
+A file that `rome train scorer --ratings` wrote names its rated sets, so every score of that net does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rome.exceptions import SignatureMismatchError
 
 if TYPE_CHECKING:
     from rome.features.errors.evidence import ErrorsConfig
@@ -18,14 +20,13 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
-Scorer = Literal["unsupervised", "supervised"]
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
-"""Each embedded net by the folder of its model."""
+"""The folder of each embedded net."""
 _MARK = "scorer:supervised."
 
 
 def digest(text: str) -> str:
-    """Eight hexadecimal digits that change when the text does."""
+    """Return eight hexadecimal digits that change when the text does."""
     return hashlib.blake2b(text.encode("utf-8"), digest_size=4).hexdigest()
 
 
@@ -38,12 +39,12 @@ def feature_signature(
     grammar: GrammarConfig,
     errors: ErrorsConfig,
 ) -> str:
-    """Return the signature of the four features: which models made the analyses, and every setting of every feature.
+    """Return the signature of the four features: the models of the analyses, and every setting of every feature.
 
     Parameters
     ----------
     name
-        Of the model set, with ``+`` and what of it was replaced by other models.
+        Of the model set, with ``+`` and the parts of it that other models replace.
     models
         The analyser's identity, without the arithmetic of this machine.
     idf
@@ -69,12 +70,12 @@ def feature_signature(
 
 
 def without_arithmetic(signature: str) -> str:
-    """Return the signature without device and precision, whose numbers equal the CPU's in float32 but for rounding."""
+    """Return the signature without device and precision, which change numbers by rounding only."""
     return "|".join(part for part in signature.split("|") if not part.startswith(("device:", "precision:")))
 
 
 def _settings(syntax: SyntaxConfig) -> dict[str, object]:
-    """All but the distance, which is named apart where it is not the default: both give the same numbers."""
+    """Return all settings but the distance, which the signature names where it is not the default: both give the same numbers."""
     return {name: value for name, value in asdict(syntax).items() if name != "distance"}
 
 
@@ -84,9 +85,9 @@ class RatedSource(NamedTuple):
     Attributes
     ----------
     name
-        What the set is called.
+        The name of the set.
     outputs
-        `outputs_digest` of its hypotheses, so that it is known under another name too.
+        `outputs_digest` of its hypotheses, so that it is recognised under another name, too.
     """
 
     name: str
@@ -94,11 +95,9 @@ class RatedSource(NamedTuple):
 
 
 def outputs_digest(hypotheses: Iterable[str]) -> str:
-    """16 hexadecimal digits of the distinct texts, whatever their order; references and ratings do not count."""
-    found = hashlib.blake2b(digest_size=8)
-    for text in sorted(set(hypotheses)):
-        found.update(text.encode("utf-8") + b"\0")
-    return found.hexdigest()
+    """Return 16 hexadecimal digits of the distinct texts in any order; references and ratings do not count."""
+    content = b"".join(text.encode("utf-8") + b"\0" for text in sorted(set(hypotheses)))
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def signature_part(sources: Sequence[RatedSource]) -> str:
@@ -114,7 +113,7 @@ def fitted_on(signature: str) -> tuple[str, ...]:
 
 
 def supervision_note(signature: str) -> str:
-    """``supervised: fitted on human ratings (NAME, NAME)``; nothing for an unsupervised score."""
+    """Return ``supervised: fitted on human ratings (NAME, NAME)``; nothing for an unsupervised score."""
     names = fitted_on(signature)
     return f"supervised: fitted on human ratings ({', '.join(names)})" if names else ""
 
@@ -130,3 +129,10 @@ def differing_keys(one: str, other: str, names: Sequence[str]) -> list[str]:
     left, right = (dict(part.partition(":")[::2] for part in text.split("|") if part) for text in (one, other))
     keys = [key for key in dict.fromkeys([*left, *right]) if left.get(key) != right.get(key)]
     return [f"{key}: {left.get(key, 'absent')} in {names[0]}, {right.get(key, 'absent')} in {names[1]}" for key in keys]
+
+
+def check_same_signature(one: str, other: str, names: Sequence[str]) -> None:
+    """Raise SignatureMismatchError, naming the keys that differ, unless two scores have one signature."""
+    if one != other:
+        keys = "; ".join(differing_keys(one, other, names))
+        raise SignatureMismatchError(f"{names[0]} and {names[1]} were scored in two ways ({keys}): score both with one metric")

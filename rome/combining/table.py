@@ -1,47 +1,62 @@
 """FeatureTable: the four features of many candidates as plain columns, and their Parquet file.
 
 A row is one candidate, a hypothesis against one reference: several references of a segment are several rows with the same
-``segment``. The file carries the signature of what was measured, so a net can refuse numbers it was not trained for.
+``segment``. The file holds the signature of the features, so a net can refuse numbers it was not trained for, and a checksum of
+every page and of the whole content, so damage is reported.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.exceptions import InputError
+from rome.exceptions import InputError, RomeError, StoreError
 from rome.features.values import FEATURES
+from rome.storage.files import atomic_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WIDTH = len(FEATURES)
+NUMBERS = (*FEATURES, *(f"{name}_raw" for name in FEATURES))
+"""The names of the columns of ``values`` and ``raw``."""
+FORMAT_KEY, FORMAT, UNCHECKED = b"rome.feature_table", b"3", (b"1", b"2")
+DIGEST_KEY = b"rome.digest"
+ROW_GROUP = 1 << 18
+REMEDY = "make it with `rome features` or FeatureTable.save"
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """n candidates: who they are and what the four features say of them; checked when made, never changed.
+    """The four features of n candidates; checked when made, never changed.
 
     An empty table (n = 0) is allowed. Raises InputError when lengths, shapes or ranges do not fit.
 
     Attributes
     ----------
     segment
-        (n,) int64, which segment; the rows of one segment stand together.
+        (n,) int64, the number of the segment; the rows of one segment are adjacent.
     reference
-        (n,) int32, which of the segment's references, from 0.
+        (n,) int32, the number of the reference in its segment, from 0.
     values
         (n, 4) float64 in [0, 1], the features in the order of FEATURES, 1 is best.
     raw
-        (n, 4) float64, the same before they were brought to [0, 1], in ``units``.
+        (n, 4) float64, the raw quantities behind the values, in ``units``.
     units
         Unit of each raw column.
     signature
         Every choice that changed a number, ``key:value|key:value``; empty when unknown.
     flags
-        (n,) uint32 or None; bit i says that ``flag_names[i]`` holds for the row (such as ``empty_hypothesis``).
+        (n,) uint32 or None; bit i means that ``flag_names[i]`` holds for the row (such as ``empty_hypothesis``).
     """
 
     segment: NDArray[np.int64]
@@ -69,61 +84,61 @@ class FeatureTable:
     def _check(self) -> None:
         columns = (self.reference, self.values, self.raw) + (() if self.flags is None else (self.flags,))
         if any(len(column) != len(self.segment) for column in columns):
-            raise InputError(
-                "the columns of a feature table must have one length: give every candidate one row in each of them"
-            )
+            raise InputError("the columns of a feature table must have one length: give each candidate one row in every column")
         if len(self.units) != WIDTH:
-            raise InputError(
-                f"a feature table needs {WIDTH} units, one for each of {', '.join(FEATURES)}; got {len(self.units)}"
-            )
-        if not len(self):
-            return
-        if self.segment.min() < 0 or self.reference.min() < 0:
-            raise InputError("segment and reference numbers of a feature table start at 0: negative ones are not allowed")
-        for index, name in enumerate(FEATURES):
-            _check_range(self.values[:, index], name)
+            raise InputError(f"units must have one entry for each of {', '.join(FEATURES)}, got {len(self.units)}")
+        if len(self) and (self.segment.min() < 0 or self.reference.min() < 0):
+            raise InputError("segment and reference numbers of a feature table must be 0 or more, got a negative one")
+        outside = np.argwhere(~((self.values >= 0.0) & (self.values <= 1.0)))
+        if len(outside):
+            row, column = outside[0]
+            name, value = FEATURES[column], self.values[row, column]
+            raise InputError(f"the feature {name} must be in [0, 1], got {value} in row {row}: measure that segment again")
         if not np.isfinite(self.raw).all():
             raise InputError("the raw values of a feature table must be finite: measure the features again")
 
     def __len__(self) -> int:
-        """Number of candidates (rows)."""
+        """Return the number of candidates (rows)."""
         return len(self.segment)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when every column, the units, the flags and the signature are."""
-        return isinstance(other, FeatureTable) and self.described() == other.described() and _same_columns(self, other)
+        """Compare every column, the units, the flags and the signature."""
+        if not isinstance(other, FeatureTable) or self.described() != other.described():
+            return False
+        mine, others = self.to_dict(), other.to_dict()
+        return all(np.array_equal(mine[name], others[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
 
     def described(self) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]:
-        """What two tables must share to be one: signature, units, names of the flags, whether there are flags."""
+        """Return what two tables must share to be joined: signature, units, names of the flags, whether there are flags."""
         return self.signature, self.units, self.flag_names, self.flags is not None
 
     def __getitem__(self, rows: slice | NDArray[Any]) -> FeatureTable:
-        """The table of some rows, by slice, index array or mask."""
+        """Return the table of some rows, by slice, index array or mask."""
         flags = None if self.flags is None else self.flags[rows]
         picked = self.segment[rows], self.reference[rows], self.values[rows], self.raw[rows]
         return FeatureTable(*picked, self.units, self.signature, flags, self.flag_names)
 
     @staticmethod
     def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
-        """Join tables row by row; segment numbers are kept. InputError for none, or for different signatures or units."""
+        """Join tables row by row and keep the segment numbers. Raises InputError for none, or for different signatures or units."""
         if not tables:
             raise InputError("concat needs at least one feature table: give it a non-empty list")
-        check_alike(tables)
+        for table in tables[1:]:
+            _check_alike(tables[0], table)
         names = ["segment", "reference", "values", "raw"] + ([] if tables[0].flags is None else ["flags"])
         joined: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
         return replace(tables[0], **joined)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """The columns by name: segment, reference, the four features, their ``_raw`` columns, and flags when there are any."""
+        """Return the columns by name: segment, reference, the four features, their ``_raw`` columns, and flags when there are any."""
         columns: dict[str, NDArray[Any]] = {"segment": self.segment, "reference": self.reference}
-        columns |= {name: self.values[:, index] for index, name in enumerate(FEATURES)}
-        columns |= {f"{name}_raw": self.raw[:, index] for index, name in enumerate(FEATURES)}
+        columns |= dict(zip(NUMBERS, (*self.values.T, *self.raw.T), strict=True))
         return columns if self.flags is None else columns | {"flags": self.flags}
 
     def flags_of(self, row: int) -> tuple[str, ...]:
-        """Names of the flags of one row; empty when there are none."""
+        """Return the names of the flags of one row; empty when there are none."""
         mask = 0 if self.flags is None else int(self.flags[row])
         return tuple(name for bit, name in enumerate(self.flag_names) if mask >> bit & 1)
 
@@ -135,49 +150,71 @@ class FeatureTable:
     def save_batches(path: str | PathLike[str], tables: Iterable[FeatureTable]) -> int:
         """Write tables one after the other into one Parquet file, all or nothing; return the number of rows.
 
-        Only one of them needs to be in memory. Raises InputError when they are not alike, StoreError when writing fails.
+        Only one of them needs to be in memory. Raises InputError for none or when they are not alike, StoreError when writing fails.
         """
-        from rome.combining.table_file import write_tables
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-        return write_tables(path, tables)
+        rest, rows = iter(tables), 0
+        first = next(rest, None)
+        if first is None:
+            raise InputError(f"{path}: no feature table was given to write")
+        schema, digest = _schema(first), _digest(first)
+        try:
+            with (
+                atomic_path(path, refusal=StoreError) as temporary,
+                pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
+            ):
+                for table in chain([first], rest):
+                    _check_alike(first, table)
+                    writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
+                    digest.update(_content(table))
+                    rows += len(table)
+                writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
+        except OSError as error:
+            if isinstance(error, RomeError):
+                raise
+            raise StoreError(f"{path} cannot be written ({error}): free some space or choose another folder") from error
+        return rows
 
     @staticmethod
     def load(path: str | PathLike[str]) -> FeatureTable:
-        """Read what `save` or `rome features` wrote. Raises InputError when it is no table, StoreError when it is damaged."""
-        from rome.combining.table_file import read_table
-
-        return read_table(path)
+        """Read what `save` or `rome features` wrote. Raises InputError for any other file, StoreError when it is damaged."""
+        return FeatureTable.concat(list(_read(path, ROW_GROUP)))
 
     @staticmethod
-    def iter_batches(path: str | PathLike[str], rows: int = 1 << 18) -> Iterator[FeatureTable]:
-        """Read a table in pieces of about ``rows`` rows, never separating the rows of one segment. Raises as `load`."""
-        from rome.combining.table_file import iter_tables
+    def iter_batches(path: str | PathLike[str], rows: int = ROW_GROUP) -> Iterator[FeatureTable]:
+        """Yield tables of about ``rows`` rows, by segment and reference; the rows of a segment stay together. Raises as `load`.
 
-        return iter_tables(path, rows)
+        Every page is verified before its rows are yielded, the file as a whole after the last. A file in another order is read whole.
+        """
+        if rows < 1:
+            raise InputError(f"rows must be at least 1, got {rows}")
+        held: FeatureTable | None = None
+        for table in _read(path, rows) if _in_order(path) else [_sorted(FeatureTable.load(path))]:
+            table = table if held is None else FeatureTable.concat([held, table])
+            breaks = np.flatnonzero(np.diff(table.segment))
+            cut = int(breaks[-1]) + 1 if breaks.size else 0
+            if cut:
+                yield table[:cut]
+            held = table[cut:]
+        if held is not None and len(held):
+            yield held
 
 
-def check_alike(tables: Sequence[FeatureTable]) -> None:
-    """Raise InputError unless all tables share signature, units and flags."""
-    for table in tables[1:]:
-        if table.described() != tables[0].described():
-            raise InputError(
-                "these feature tables were made differently and cannot be joined: measure them under one configuration "
-                f"({tables[0].described()} and {table.described()})"
-            )
-
-
-def rows_in_order(segment: NDArray[Any], reference: NDArray[Any]) -> bool:
-    """Whether rows with these two columns stand by segment, and those of one segment by reference."""
-    back = (segment[1:] == segment[:-1]) & (reference[1:] < reference[:-1])
-    return not (back | (segment[1:] < segment[:-1])).any()
+def _check_alike(first: FeatureTable, other: FeatureTable) -> None:
+    """Raise InputError unless both tables share signature, units and flags."""
+    if first.described() != other.described():
+        raise InputError(
+            "these feature tables were made differently and cannot be joined: measure them under one configuration "
+            f"({first.described()} and {other.described()})"
+        )
 
 
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(
-            f"the column {name} of a feature table must hold whole numbers, one a row; got {array.dtype} {array.shape}"
-        )
+        raise InputError(f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}")
     return np.ascontiguousarray(array, dtype=kind)
 
 
@@ -190,13 +227,123 @@ def _matrix(given: ArrayLike, name: str) -> NDArray[np.float64]:
     return np.ascontiguousarray(array)
 
 
-def _check_range(column: NDArray[np.float64], name: str) -> None:
-    """Refuse values outside [0, 1], NaN among them, and name the first row at fault."""
-    if not (column.min() >= 0.0 and column.max() <= 1.0):
-        row = int(np.flatnonzero(~((column >= 0.0) & (column <= 1.0)))[0])
-        raise InputError(f"the feature {name} is {column[row]} in row {row}: values lie in [0, 1]; measure that segment again")
+# the file
 
 
-def _same_columns(a: FeatureTable, b: FeatureTable) -> bool:
-    left, right = a.to_dict(), b.to_dict()
-    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+def _read(path: str | PathLike[str], rows: int) -> Iterator[FeatureTable]:
+    """Yield an empty table, then the rows of the file; raise StoreError at the end when they are not those that were written."""
+    import pyarrow as pa
+
+    with _opened(path) as file:
+        empty = _from_arrow(file.schema_arrow.empty_table(), path)
+        digest, metadata = _digest(empty), file.metadata.metadata
+        yield empty
+        for group in range(file.num_row_groups):  # one at a time: Arrow keeps all requested groups in memory
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                table = _from_arrow(pa.Table.from_batches([batch], schema=file.schema_arrow), path)
+                digest.update(_content(table))
+                yield table
+        if metadata[FORMAT_KEY] not in UNCHECKED and metadata.get(DIGEST_KEY) != digest.hexdigest().encode():
+            raise StoreError(f"the feature table {path} is damaged (its content does not fit its checksum): {REMEDY} again")
+
+
+def _in_order(path: str | PathLike[str]) -> bool:
+    """Return True when the rows of the file are ordered by segment and reference."""
+    with _opened(path) as file:
+        table = file.read(columns=["segment", "reference"])
+    segment, reference = table["segment"].to_numpy(), table["reference"].to_numpy()
+    back = (segment[1:] == segment[:-1]) & (reference[1:] < reference[:-1])
+    return not (back | (segment[1:] < segment[:-1])).any()
+
+
+def _sorted(table: FeatureTable) -> FeatureTable:
+    return table[np.lexsort((table.reference, table.segment))]
+
+
+def _digest(table: FeatureTable) -> Any:
+    """Return a checksum of what all rows share, to which their contents are added."""
+    return hashlib.blake2b(repr(table.described()).encode(), digest_size=16)
+
+
+def _content(table: FeatureTable) -> bytes:
+    """Return the rows one after the other as bytes, so that a checksum does not depend on the batches."""
+    return np.column_stack(list(table.to_dict().values())).astype("<f8").tobytes()
+
+
+def _schema(table: FeatureTable) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"segment": pa.int64(), "reference": pa.int32(), "flags": pa.uint32()}
+    fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
+    metadata = {
+        FORMAT_KEY: FORMAT,
+        b"rome.signature": table.signature.encode(),
+        b"rome.units": "|".join(table.units).encode(),
+        b"rome.flag_names": "|".join(table.flag_names).encode(),
+    }
+    return pa.schema(fields, metadata=metadata)
+
+
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[Any]:
+    """Yield the opened Parquet file, known to be a feature table; an error while it is read becomes StoreError. Raises InputError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not Path(path).is_file():
+        fault = "is a directory" if Path(path).is_dir() else "does not exist"
+        raise InputError(f"the feature table {path} {fault}: name a Parquet file; {REMEDY}")
+    errors = pa.ArrowException, OSError, UnicodeDecodeError
+    try:
+        file = pq.ParquetFile(str(path), page_checksum_verification=True)
+        schema = file.schema_arrow
+    except errors as error:
+        raise InputError(f"{path} is not a feature table (not a readable Parquet file): {REMEDY}") from error
+    with file:
+        try:
+            _check_schema(schema, path)
+            yield file
+        except errors as error:
+            if isinstance(error, (RomeError, MemoryError)):
+                raise
+            raise StoreError(f"the feature table {path} is damaged ({str(error)[:120]!r}): {REMEDY} again") from error
+
+
+def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
+    """Raise InputError unless a file with this schema is a feature table of a format that this version reads."""
+    import pyarrow as pa
+
+    kind = (schema.metadata or {}).get(FORMAT_KEY)
+    if kind is None:
+        raise InputError(f"{path} is a Parquet file, but not a feature table of RoMe: {REMEDY}")
+    if kind not in (FORMAT, *UNCHECKED):
+        number = kind.decode(errors="replace")
+        raise InputError(f"{path} must have at most the format {FORMAT.decode()}, got format {number}: upgrade rome-metric")
+    for name in ("segment", "reference", *NUMBERS, *(["flags"] if "flags" in schema.names else [])):
+        count = schema.names.count(name)
+        if count != 1:
+            raise InputError(f"the feature table {path} must have one column {name}, got {count}: {REMEDY} again")
+        kind = schema.field(name).type
+        if not (kind == pa.float64() if name in NUMBERS else pa.types.is_integer(kind)):
+            needed = "double (float64)" if name in NUMBERS else "whole numbers"
+            raise InputError(f"the column {name} of the feature table {path} must hold {needed}, got {kind}: {REMEDY} again")
+
+
+def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
+    metadata = read.schema.metadata or {}
+    signature, units, flag_names = (
+        metadata.get(f"rome.{key}".encode(), b"").decode() for key in ("signature", "units", "flag_names")
+    )
+    try:
+        return FeatureTable(
+            read["segment"].to_numpy(),
+            read["reference"].to_numpy(),
+            np.stack([read[name].to_numpy() for name in FEATURES], axis=1),
+            np.stack([read[f"{name}_raw"].to_numpy() for name in FEATURES], axis=1),
+            tuple(units.split("|")) if units else ("",) * WIDTH,
+            signature,
+            read["flags"].to_numpy() if "flags" in read.schema.names else None,
+            tuple(flag_names.split("|")) if flag_names else (),
+        )
+    except (InputError, TypeError, ValueError) as error:
+        raise InputError(f"the feature table {path} is not valid: {error}") from error

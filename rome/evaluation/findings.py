@@ -11,8 +11,7 @@ from rome.features.packages import import_failed
 from rome.reports.model import Cell, Document, Figure, Note, Table
 from rome.reports.summaries import FEW
 from rome.reports.tables import as_table
-from rome.results.displayed import Displayed
-from rome.results.serialisation import plain
+from rome.results.displayed import Displayed, plain
 
 if TYPE_CHECKING:
     import pandas

@@ -17,7 +17,7 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 from rome.results import CorpusScore, SegmentScore
-from rome.results.serialisation import plain
+from rome.results.displayed import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 COLOURS = {name: pair[0] for name, pair in PALETTE.items()}
-"""The colours on light ground: files have white ground wherever they are put."""
+"""The colours of the light scheme: files have a white background."""
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f")
-"""Okabe and Ito's colours, which colour-blind people tell apart, but for the yellow one, which white paper swallows."""
+"""The colours of Okabe and Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
 DOTS_PER_INCH = 200
 FORMATS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 NO_DATES: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}}
@@ -39,12 +39,12 @@ INKS = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.col
 MARKERS, STROKES = "osD^vPX", ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 LABEL = 44
 LOGARITHMIC_FROM = 30.0
-"""An x axis whose last value is so many times its first is logarithmic (data sizes), unless the values stand at even steps (ranks)."""
+"""The ratio of the last to the first x from which the axis is logarithmic (data sizes), unless the steps are even (ranks)."""
 
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Our settings over matplotlib's defaults, the user's own put back afterwards; letters without a glyph warn nobody."""
+    """Apply our settings over matplotlib's defaults and restore the user's afterwards; missing glyphs give no warning."""
     if find_spec("matplotlib") is None:
         raise ModelMissingError('figures need matplotlib: run `pip install "rome-metric[evaluate]"`')
     from matplotlib import style
@@ -60,11 +60,11 @@ def _settings() -> Iterator[None]:
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as PNG, SVG or PDF, by the ending of the name; the same figure gives the same bytes.
 
-    The file appears whole or not at all. Raises InputError for another ending and for a name that cannot be written.
+    The file appears whole or not at all. Raises InputError for another ending and for a path that cannot be written.
     """
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
-        raise InputError(f"{os.fspath(path)} ends in {ending or 'nothing'}: figures are written as .png, .svg or .pdf")
+        raise InputError(f"{os.fspath(path)} must end in .png, .svg or .pdf, got {ending or 'no ending'}")
     sizes: dict[str, Any] = {"dpi": DOTS_PER_INCH, "facecolor": "white", "bbox_inches": "tight", "pad_inches": 0.1}
     kind = FORMATS[ending]
     with atomic_path(path) as temporary, _settings():
@@ -73,7 +73,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 @_settings()
 def draw(figure: Part) -> Figure:
-    """Return a figure of `Findings.figures` as one of matplotlib; the same figure gives the same file.
+    """Return a figure of `Findings.figures` as a matplotlib figure; the same figure gives the same file.
 
     Raises ModelMissingError without matplotlib.
     """
@@ -95,14 +95,14 @@ def draw(figure: Part) -> Figure:
 
 
 def _canvas(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches; it belongs to no window and to no list of open figures."""
+    """Return an empty figure of this size in inches, without a window and outside pyplot's list of open figures."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def heat(axes: Any, figure: Heatmap) -> Any:
-    """A heat map: one cell a value, its number in it, each group of rows below its name; what is missing is blank, or a dash."""
+    """Draw a heat map: one cell per value with its number, each group of rows below its name; a missing value is blank, or a dash."""
     values, names = _grouped(figure)
     finite = values[np.isfinite(values)]
     low, high = figure.ends or ((float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0))
@@ -121,14 +121,14 @@ def heat(axes: Any, figure: Heatmap) -> Any:
     for tick, (_, bold) in zip(axes.get_yticklabels(), names, strict=True):
         tick.set_fontweight("bold" if bold else "normal")
     axes.xaxis.tick_top()
-    turned = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
-    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **turned)
+    slant = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"}
+    axes.set_xticks(np.arange(values.shape[1]) + 0.5, [shorten(name, LABEL) for name in figure.columns], **slant)
     _bare(axes)
     return image
 
 
 def _grouped(figure: Heatmap) -> tuple[Any, list[tuple[str, bool]]]:
-    """The values with an empty row before each group, and the names of the rows, those of groups marked."""
+    """Return the values with an empty row before each group, and the names of the rows, True for those of groups."""
     if not figure.groups:
         return np.asarray(figure.values, dtype=np.float64), [(name, False) for name in figure.rows]
     rows, names, gap = [], list[tuple[str, bool]](), np.full(len(figure.columns), np.nan)
@@ -142,7 +142,7 @@ def _grouped(figure: Heatmap) -> tuple[Any, list[tuple[str, bool]]]:
 
 
 def _bars(axes: Any, figure: Bars) -> None:
-    """Horizontal bars from zero in the order given, the interval as a line across the end, the number at the right."""
+    """Draw horizontal bars from zero in the order given, the interval as a line across the end, the number at the right."""
     values = np.nan_to_num(np.asarray(figure.values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     places = np.arange(len(values))
     axes.barh(places, values, height=0.62, color=COLOURS["bar"], alpha=0.62, linewidth=0)
@@ -163,7 +163,7 @@ def _bars(axes: Any, figure: Bars) -> None:
 
 
 def _lines(axes: Any, figure: Lines) -> None:
-    """A line a series with markers and strokes of its own, bands where there are intervals, names at the right; wide x logarithmic."""
+    """Draw one line per series with its own markers and strokes, bands for intervals, names at the right; a wide x axis is logarithmic."""
     drawn = []
     for number, (name, ys) in enumerate(figure.series.items()):
         turn, rest = divmod(number, len(SERIES))
@@ -187,7 +187,7 @@ def _lines(axes: Any, figure: Lines) -> None:
 
 
 def _shades(name: str) -> Any:
-    """Colours from white to one of the palette, or, for ``both``, from orange over white to blue."""
+    """Return colours from white to one of the palette, or, for ``both``, from orange over white to blue."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ends = [COLOURS["down"], "#ffffff", COLOURS["up"]] if name == "both" else ["#f4f8fc", COLOURS[name]]
@@ -195,6 +195,6 @@ def _shades(name: str) -> Any:
 
 
 def _bare(axes: Any) -> None:
-    """Axes without a frame and without ticks' lines."""
+    """Remove the frame and the lines of the ticks."""
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)

@@ -1,19 +1,22 @@
-"""What a gate found, as lines for a terminal, as JUnit's XML and as Markdown."""
+"""The result of a gate as lines for a terminal, as JUnit XML and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from rome.results.gate import GateResult, Offence
 from rome.text_table import shorten, visible
+
+if TYPE_CHECKING:
+    from rome.results.gate import GateResult, Offence
 
 LISTED = 50
 """Segments that a Markdown summary lists at most."""
 
 
 def gate_text(result: GateResult) -> str:
-    """The segments that are to blame with both texts, then the summary."""
+    """Return the offending segments with both texts, then the summary."""
     return "\n".join([*(line for offence in result.offences for line in _lines(offence)), result.summary])
 
 
@@ -24,15 +27,15 @@ def _lines(offence: Offence) -> Iterator[str]:
 
 
 def gate_junit(result: GateResult) -> str:
-    """JUnit's XML: one test case a segment, with a failure where it is to blame."""
-    blamed = {id(offence.segment): offence for offence in result.offences}
+    """Return JUnit XML: one test case per segment, with a failure for an offending one."""
+    offences = {id(offence.segment): offence for offence in result.offences}
     suites = ElementTree.Element("testsuites")
-    numbers = {"tests": str(len(result.segments)), "failures": str(len(blamed)), "errors": "0"}
+    numbers = {"tests": str(len(result.segments)), "failures": str(len(offences)), "errors": "0"}
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "rome check", **numbers})
     for name, segment in zip(result.names, result.segments, strict=True):
         title = _clean(f"segment {name}: {shorten(' '.join(segment.hypothesis.split()), 60)}")
         case = ElementTree.SubElement(suite, "testcase", {"classname": "rome.check", "name": title})
-        offence = blamed.get(id(segment))
+        offence = offences.get(id(segment))
         if offence is not None:
             failure = ElementTree.SubElement(case, "failure", {"message": _clean(offence.message), "type": "rome"})
             failure.text = "\n".join(_lines(offence))
@@ -41,7 +44,7 @@ def gate_junit(result: GateResult) -> str:
 
 
 def gate_markdown(result: GateResult) -> str:
-    """A heading, the counts beside their limits, and a table of the segments that are to blame."""
+    """Return a heading, the counts beside their limits, and a table of the offending segments."""
     lines = [f"### RoMe: {'passed' if result.passed else 'failed'}", "", f"{result.summary}.", ""]
     if result.offences:
         lines += ["| segment | score | what | reference | hypothesis |", "|---|---|---|---|---|"]
@@ -54,11 +57,11 @@ def gate_markdown(result: GateResult) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text as XML, Markdown and a terminal can hold it."""
+    """Return the text as XML, Markdown and a terminal can hold it."""
     return visible(text).encode("utf-8", "replace").decode("utf-8").translate({0xFFFE: "?", 0xFFFF: "?"})
 
 
 def _cell(text: str) -> str:
-    """A text as Markdown's tables hold it, none of its characters read as markup."""
+    """Escape a text for a Markdown table."""
     words = _clean(shorten(" ".join(text.split()), 160)).replace("&", "&amp;").replace("<", "&lt;")
     return "".join(f"\\{character}" if character in "\\`*_[]|#" else character for character in words)

@@ -1,4 +1,4 @@
-"""HTML from templates: every text is escaped, a page fetches nothing, and its policy allows its own style and script alone."""
+"""HTML from templates: every text is escaped, a page fetches nothing, and its policy allows only its own style and script."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from markupsafe import Markup, escape
 from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
 from rome.reports.segment import pieces
 from rome.reports.tables import Column, exact, is_missing, shown, shown_columns
-from rome.text_table import display_width, shorten
+from rome.text_table import clean, display_width, shorten
 
 PALETTE: dict[str, list[str]] = json.loads(files("rome.reports").joinpath("palette.json").read_text(encoding="utf-8"))
-"""Each colour in light and in dark. ``less`` are the shades of negative numbers. ``pale`` is the text on the fourth and fifth shade; on the
-others it is ``ink``."""
+"""Each colour in light and in dark. ``less`` are the shades of negative numbers. Texts on the fourth and fifth shade are ``pale``, others
+``ink``."""
 
 LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
@@ -28,7 +28,7 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t
 
 @cache
 def environment() -> Environment:
-    """The templates of this package with what they call."""
+    """Return the templates of this package with the functions that they call."""
     made = Environment(
         loader=PackageLoader("rome.reports", "."),
         autoescape=True,
@@ -47,21 +47,21 @@ def environment() -> Environment:
 
 
 def fragment(document: Document) -> str:
-    """A document without its style and signature, for a page that has `STYLE` once and puts it under ``.rome``.
+    """Render a document without its style and signature, for a page that has `STYLE` once and puts it under ``.rome``.
 
-    No script and no ``id``, everything escaped, the same document gives the same text: many may stand on one page.
+    It has no script and no ``id``, everything is escaped, and the same document gives the same text, so a page may hold many.
     """
     return environment().get_template("document.html").render(document=document)
 
 
 def notebook(document: Document) -> str:
-    """What a notebook shows: the fragment with its style and its signature; nothing is fetched and no script runs."""
+    """Render a document for a notebook: the fragment with its style and its signature; nothing is fetched and no script runs."""
     signature = f'<p class="rome-signature">signature {escape(document.signature)}</p>' if document.signature else ""
     return f'<div class="rome"><style>{STYLE}</style>{fragment(document)}{signature}</div>'
 
 
 def document_page(*documents: Document, title: str = "RoMe") -> str:
-    """A whole page for a file, its documents below each other: it fetches nothing, and its policy forbids scripts."""
+    """Render documents as a whole page for a file: it fetches nothing, and its policy forbids scripts."""
     signatures = "".join(
         f'<p class="rome-signature">signature {escape(signature)}</p>'
         for signature in dict.fromkeys(document.signature for document in documents if document.signature)
@@ -75,84 +75,79 @@ def document_page(*documents: Document, title: str = "RoMe") -> str:
 
 
 def page_style(name: str) -> str:
-    """The palette by the reader's preference, the rules that all pages share, and those of one page."""
+    """Return the palette in the scheme that the reader prefers, the rules that all pages share, and those of one page."""
     return _colours(":root") + asset("base.css") + asset(name)
 
 
 def asset(name: str) -> str:
-    """A style or a script of this package."""
+    """Return a style or a script of this package."""
     return files("rome.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def page(template: str, *, title: str, style: str, script: str = "", connect: str = "'none'", **values: Any) -> str:
-    """A whole page, which `policy` allows its own style and script alone."""
+    """Render a whole page, to which `policy` allows only its own style and script."""
     trusted = {"policy": Markup(policy(style, script, connect)), "style": Markup(style), "script": Markup(script)}
     return environment().get_template(template).render(title=title, **trusted, **values)
 
 
 def policy(style: str, script: str = "", connect: str = "'none'") -> str:
-    """A style and a script allowed by their hashes, so that no text can ever become one, and where the script may ask."""
+    """Return a content security policy: a style and a script by their hashes, and the addresses that the script may ask."""
     allowed = f"style-src {_hash(style)}; script-src {_hash(script) if script else chr(39) + 'none' + chr(39)}"
     return f"default-src 'none'; {allowed}; connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hash(content: str) -> str:
-    """How a content security policy names an allowed style or script."""
+    """Return the name of an allowed style or script in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _clean(value: object) -> object:
-    """A text as any page can hold it: control characters become their pictures, half a surrogate pair a replacement character."""
+    """Return a text as any page can hold it: replace control characters by their pictures, and half a surrogate pair."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return clean(value.translate(_PICTURES))
     return value
 
 
-def clean(text: str) -> str:
-    """The text as any UTF-8 file can hold it: half a surrogate pair becomes the replacement character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def _kind(column: Column) -> str:
-    """n for numbers, t for long texts, otherwise nothing."""
+    """Return n for numbers, t for long texts, otherwise nothing."""
     if column.numeric:
         return "n"
     return "t" if any(len(text) > LONG_TEXT or text != " ".join(text.split()) for text in column.texts) else ""
 
 
 def _minus(text: str) -> str:
-    """Numbers with a real minus; a hyphen between letters stays."""
+    """Replace the hyphen before a number by a minus; a hyphen between letters stays."""
     return re.sub(r"(?<!\w)-(?=[\d.])", "\u2212", text)
 
 
 def _cell(column: Column, row: int) -> str:
-    """The text of a cell, with a real minus where it is a number."""
+    """Return the text of a cell, with a real minus where it is a number."""
     return _minus(column.texts[row]) if column.numeric else column.texts[row]
 
 
 def _numbers(figure: Heatmap) -> list[list[tuple[float, str]]]:
-    """The values of a heat map, and what they show."""
+    """Return the values of a heat map with their texts."""
     return [[(value, _minus(shown(value, figure.digits))) for value in row] for row in figure.values.tolist()]
 
 
 def _node_width(node: TreeNode) -> float:
-    """The pixels that a node of a tree takes, from the left side of its drawing."""
+    """Return the pixels from the left side of the drawing of a tree to the end of a node."""
     words = shorten(node.label, 18) + shorten(node.relation, 18)
     return round(24.5 + 12 * min(node.depth, 12) + 7.6 * display_width(words))
 
 
 def _places(value: float) -> str:
-    """A length in a drawing: two decimals at most."""
+    """Return a length in a drawing with at most two decimals."""
     return f"{round(value, 2):.6g}"
 
 
 def _colours(scope: str) -> str:
-    """The palette as variables of CSS."""
+    """Return the palette as CSS variables."""
     return environment().get_template("colours.css").render(scope=scope, palette=PALETTE)
 
 
 def _squeezed(css: str) -> str:
-    """CSS without comments and needless blanks."""
+    """Return CSS without comments and superfluous blanks."""
     rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", css, flags=re.S)).strip()
     return re.sub(r"\s*([{};,])\s*", r"\1", rules)
 

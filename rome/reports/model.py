@@ -1,4 +1,4 @@
-"""What a report is made of, whatever shows it: texts with marks, tables, drawings and figures."""
+"""The parts of a report, independent of their display: texts with marks, tables, drawings and figures."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Strip:
     Attributes
     ----------
     pieces
-        Start, end, kind (a colour of the palette) and height, a share.
+        Start, end, kind (a colour of the palette) and height in [0, 1].
     marks
         Place and kind (``mean``, ``was``, ``zero``).
     tall
-        A histogram, whose pieces stand on the ground.
+        True for a histogram, whose pieces begin at the bottom.
     label
-        What it says, for who cannot see it; empty where numbers stand beside it.
+        Its content in words, for screen readers; empty where numbers are beside it.
     """
 
     pieces: tuple[tuple[float, float, str, float], ...] = ()
@@ -38,30 +38,30 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table by rows of cells, and of strips where it is only looked at.
+    """A table of rows of cells; strips are for display only.
 
     Attributes
     ----------
     name
         File name without ending.
     note
-        One or two sentences below the title (what, definitions, ties).
+        One or two sentences below the title (definitions, ties).
     digits
-        Decimals that people see, one number for all columns or by column name; files keep every digit.
+        Displayed decimals, one number for all columns or by column name; files keep every digit.
     highest, lowest
         Columns whose highest (lowest) value is marked as the best one.
     intervals
-        (value, low, high) columns that people see as one, ``0.182 [0.150, 0.214]``; files keep the three.
+        (value, low, high) columns that are displayed as one, ``0.182 [0.150, 0.214]``; files keep the three.
     signed
         Columns whose numbers always show their sign.
     right
-        Columns of texts that stand to the right as numbers do.
+        Columns of texts that are aligned to the right as numbers are.
     strong
-        (row, column) of cells that stand out.
+        (row, column) of emphasised cells.
     rules
         Rows that a line follows.
     scale
-        What stands below a column of drawings, from its left to its right end.
+        Labels below a column of drawings, from its left to its right end.
     """
 
     name: str
@@ -83,19 +83,19 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Heatmap:
-    """A matrix in colours with its numbers written in; the darker, the higher. nan is left blank.
+    """A matrix in colours with its numbers in the cells; the darker, the higher. nan is blank.
 
     Attributes
     ----------
     values
         (rows, columns).
     groups
-        The group of each row (DEMETR's figure 2: severities), or empty; rows of one group stand together.
+        The group of each row (DEMETR's figure 2: severities), or empty; rows of one group are adjacent.
     axis
-        What the numbers are.
+        The quantity.
     ends
-        Of the scale of colours (default: the lowest and the highest value); with ends that are each other's negative, two colours tell the
-        signs apart, and nan is a dash.
+        Of the scale of colours (default: the lowest and the highest value); with ends that are each other's negative, the two signs have
+        different colours, and nan is a dash.
     """
 
     name: str
@@ -111,13 +111,13 @@ class Heatmap:
 
     @property
     def signed(self) -> bool:
-        """Whether two colours tell the signs apart."""
+        """True when the two signs have different colours."""
         return self.ends is not None and self.ends[0] == -self.ends[1]
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A value with an interval for each label (a leaderboard).
+    """One value with an interval per label (a leaderboard).
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Lines:
-    """One line a series over a common x (quality drift, data sizes).
+    """One line per series over a common x (quality drift, data sizes).
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ Figure = Heatmap | Bars | Lines
 
 @dataclass(frozen=True)
 class Head:
-    """A number in large letters, what it is, and labels beside it."""
+    """A number in large letters, its name, and labels beside it."""
 
     number: str
     words: str
@@ -180,7 +180,7 @@ class Note:
     Attributes
     ----------
     kind
-        ``note`` for a quiet one, ``verdict``, ``values``.
+        ``note`` for an aside, ``verdict``, ``values``.
     """
 
     text: str
@@ -206,14 +206,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A text under its name with its errors marked.
+    """A text with its name and its errors marked.
 
     Attributes
     ----------
     rest
-        What was cut.
+        A note on the part that was cut.
     edit
-        Pieces (``equal``, ``del`` or ``ins``, text) instead.
+        Pieces (``equal``, ``del`` or ``ins``, text) in place of the text.
     """
 
     name: str
@@ -237,11 +237,11 @@ class ErrorLine:
     Attributes
     ----------
     number
-        Of its mark; None for what counts nothing.
+        Of its mark; None for a difference that is not counted.
     before, after
         The words of reference and hypothesis, None where there are none.
     places
-        Where they stand.
+        Their positions.
     """
 
     number: int | None
@@ -256,7 +256,7 @@ class ErrorLine:
 
 @dataclass(frozen=True)
 class Errors:
-    """List the errors that count, and the differences that are not counted."""
+    """The errors that count, and the differences that are not counted."""
 
     counted: tuple[ErrorLine, ...]
     doubtful: tuple[ErrorLine, ...] = ()
@@ -269,9 +269,9 @@ class Link:
     Attributes
     ----------
     text
-        What the link shows: a similarity, or the letter that stands at both ends of a link to another place.
+        A similarity, or the letter at both ends of a link to another place.
     words
-        The same said.
+        The link in words.
     kind
         ``alone``, ``moved`` or nothing.
     severities
@@ -288,7 +288,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Two texts word by word above each other."""
+    """Two texts word by word, one above the other."""
 
     links: tuple[Link, ...]
 
@@ -327,11 +327,11 @@ class Section:
     Attributes
     ----------
     lead
-        A number before its title.
+        A number before the title.
     about
-        The title goes on, where there is room.
+        The rest of the title, shown where there is room.
     note
-        Stands beside it.
+        A text beside the title.
     """
 
     title: str
@@ -344,7 +344,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Beside:
-    """Parts that stand beside each other where there is room."""
+    """Parts side by side where there is room."""
 
     parts: tuple[Part, ...]
 
@@ -359,7 +359,7 @@ class Document:
     Attributes
     ----------
     label
-        What it is, for who hears it.
+        Its name for screen readers.
     kind
         ``segment`` or ``summary``.
     """

@@ -1,6 +1,6 @@
 """The page of `rome report`: one HTML file that holds a leaderboard, distributions and every segment with its explanation.
 
-The explanations are packed, so that no text can be seen by an HTML parser and the page unpacks only what is opened.
+The explanations are packed, so that an HTML parser sees no text of them and the page unpacks only what is opened.
 """
 
 from __future__ import annotations
@@ -10,30 +10,33 @@ import json
 import math
 import tempfile
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rome.combining.combiner import MEASURES
 from rome.combining.signature import supervision_note
-from rome.exceptions import InputError, SignatureMismatchError
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
-from rome.reports.html import STYLE, asset, clean, fragment, page, page_style
+from rome.reports.html import STYLE, asset, fragment, page, page_style
 from rome.reports.model import Document, Strip, Table
+from rome.reports.resampling import LEVEL
 from rome.reports.segment import segment_document
-from rome.reports.summaries import CHANGES, histogram, p_text, told_changes, verdict
-from rome.results import Components, CorpusScore, SegmentScore
-from rome.results.comparison import MEASURES, Comparison, compare, differing_keys, measures
-from rome.results.resampling import LEVEL, bootstrap_intervals
+from rome.reports.summaries import CHANGES, changes_text, histogram, p_text, verdict
+from rome.text_table import clean
+
+if TYPE_CHECKING:
+    from rome.results.segment import SegmentScore
+    from rome.results.systems import Standing, Systems
+
+    Rows = Iterable[tuple[str, Sequence[SegmentScore]]]
 
 TITLE = "RoMe report"
-RESAMPLES = 2000
 BLOCK = 64
-"""Explanations of one packed block. They share their words, so a block takes less than its parts."""
+"""Explanations of one packed block. They share their words, so a block is smaller than its parts."""
 LINKED = 16
 """Segments of one kind of mistake that are linked at most."""
 DIGITS = 6
@@ -43,198 +46,96 @@ _BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
 
 
 def write_page(
-    stream: TextIO,
-    names: Sequence[str],
-    segments: Iterable[tuple[str, Sequence[SegmentScore]]],
-    *,
-    title: str = TITLE,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = TITLE
 ) -> None:
-    """Write the page to an open stream; the segments are taken one by one, so only one needs to hold its evidence at a time.
+    """Write the page to an open stream; only one segment needs to hold its evidence at a time.
 
     Parameters
     ----------
-    names
-        The systems.
+    systems
+        The systems, as yet without segments.
     segments
-        (what it is called, the score of each system in the same order).
+        (name of the segment, the score of each system in the same order).
     """
-    gathered, waiting, blocks = Gathered(names), list[str](), 0
     with tempfile.TemporaryFile("w+", encoding="ascii", newline="\n") as packs:
-        for name, scores in segments:
-            gathered.add(name, scores)
-            for score in scores:
-                waiting.append(fragment(segment_document(replace(score, segment=len(gathered) - 1), every=False)))
-                if len(waiting) == BLOCK:
-                    packs.write(packed(_BETWEEN.join(waiting)) + "\n")
-                    waiting.clear()
-        if not len(gathered):
-            raise InputError("there is no segment to report: give at least one")
-        if waiting:
-            packs.write(packed(_BETWEEN.join(waiting)) + "\n")
-        before, after = _frame(gathered, standings(gathered, resamples=resamples, seed=seed), title, seed).split(_BLOCKS)
+        packs.writelines(f"{block}\n" for block in _blocks(systems, segments))
+        standings = systems.standings(resamples=resamples, seed=seed)
+        before, after = _frame(systems, standings, title, seed).split(_BLOCKS)
         stream.write(before)
         packs.seek(0)
-        for blocks, block in enumerate(packs):
-            stream.write(f'<script type="text/plain" id="block-{blocks}">{block.rstrip()}</script>\n')
+        for number, block in enumerate(packs):
+            stream.write(f'<script type="text/plain" id="block-{number}">{block.rstrip()}</script>\n')
         stream.write(after)
 
 
-def leaderboard_document(
-    names: Sequence[str],
-    segments: Iterable[tuple[str, Sequence[SegmentScore]]],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Document:
-    """The page's leaderboard for itself, every number of it and no drawing; arguments as in `write_page`."""
-    gathered = Gathered(names)
+def _blocks(systems: Systems, segments: Rows) -> Iterator[str]:
+    """Add the segments to the systems, and yield their explanations in packed blocks."""
+    waiting: list[str] = []
     for name, scores in segments:
-        gathered.add(name, scores)
-    if not len(gathered):
-        raise InputError("there is no segment to report: give at least one")
-    table = _leaderboard(standings(gathered, resamples=resamples, seed=seed), len(gathered))
+        for score in scores:
+            waiting.append(fragment(segment_document(replace(score, segment=len(systems)), every=False)))
+            if len(waiting) == BLOCK:
+                yield packed(_BETWEEN.join(waiting))
+                waiting.clear()
+        systems.add(name, scores)
+    if waiting:
+        yield packed(_BETWEEN.join(waiting))
+
+
+def leaderboard_document(systems: Systems, segments: Rows, *, resamples: int, seed: int = 0) -> Document:
+    """Return the page's leaderboard alone, with all its numbers and no drawing; the arguments are those of `write_page`."""
+    for name, scores in segments:
+        systems.add(name, scores)
+    table = _leaderboard(systems.standings(resamples=resamples, seed=seed), len(systems))
     kept = [place for place, cell in enumerate(table.rows[0]) if not isinstance(cell, Strip)]
     columns, *rows = (tuple(row[place] for place in kept) for row in (table.columns, *table.rows))
     note = f"Brackets: {LEVEL:.0%} of the means of {resamples} bootstrap resamples, seed {seed}; differences and p-values are paired"
     table = replace(table, columns=columns, rows=tuple(rows), scale=(), note=note)
-    return Document(f"leaderboard of {len(names)} systems", (table,), gathered.signature or "")
+    return Document(f"leaderboard of {len(systems.names)} systems", (table,), systems.signature or "")
 
 
 def packed(content: str) -> str:
-    """Deflated (zlib, RFC 1950) and in base64, so that nothing of a text can be seen by an HTML parser."""
+    """Deflate a text (zlib, RFC 1950) and encode it in base64, so that an HTML parser sees nothing of it."""
     return base64.b64encode(zlib.compress(content.encode("utf-8"), 9)).decode("ascii")
 
 
-class Gathered:
-    """What the page knows of every segment before it is opened: numbers, texts, flags and kinds of errors.
+def _columns(systems: Systems) -> dict[str, Any]:
+    """Return what the page knows of every row before it is opened: row = segment * systems + system.
 
-    Parameters
-    ----------
-    names
-        The systems.
-
-    Attributes
-    ----------
-    corpora
-        Their scores, for statistics; of the evidence only the errors.
-    values
-        (systems, segments, measures) MEASURES.
+    Numbers are whole, in 10 ** -DIGITS. Texts, flags and kinds of errors are numbers of lists of distinct values.
     """
+    texts, flags, kinds = dict[str, int](), dict[str, int](), dict[str, int]()
+    corpora, scale = systems.corpora, 10**DIGITS
+    rows = [score for scores in zip(*corpora, strict=True) for score in scores]
+    values = np.stack([corpus.measures for corpus in corpora], axis=1).reshape(-1, len(MEASURES)).T
+    return {
+        "systems": list(systems.names),
+        "segments": systems.segment_names,
+        "measures": list(MEASURES),
+        "scale": scale,
+        "numbers": [[None if math.isnan(value) else round(value * scale) for value in column] for column in values.tolist()],
+        "references": [_place(texts, row.reference) for row in rows],
+        "hypotheses": [_place(texts, row.hypothesis) for row in rows],
+        "texts": list(texts),
+        "flags": [[_place(flags, flag) for flag in row.flags] for row in rows],
+        "flagNames": list(flags),
+        "errors": [sorted(_place(kinds, kind) for kind in _error_kinds(row)) for row in rows],
+        "kinds": [kind.split("\t", 1) for kind in kinds],
+    }
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(map(clean, names))
-        self.signature: str | None = None
-        self.segment_names: list[str] = []
-        self._segments: list[list[SegmentScore]] = [[] for _ in names]
-        self._texts, self._flags, self._kinds = dict[str, int](), dict[str, int](), dict[str, int]()
-        self._rows: list[tuple[int, int, list[int], list[int]]] = []
 
-    def __len__(self) -> int:
-        """The number of segments."""
-        return len(self.segment_names)
-
-    def add(self, name: str, scores: Sequence[SegmentScore]) -> None:
-        """Take a segment. Raises SignatureMismatchError when its scores were not made in the same way as those before."""
-        number = len(self)
-        for system, score in enumerate(scores):
-            if self.signature is None:
-                self.signature = score.signature
-            if score.signature != self.signature:
-                where = (f"segment {name} of {self.names[system]}", "the segments before it")
-                keys = "; ".join(differing_keys(score.signature, self.signature, where))
-                raise SignatureMismatchError(f"scores that were made in two ways ({keys}): score every system with one metric")
-            kept = (part if part.name == "errors" else replace(part, evidence=None) for part in score.components)
-            parts = Components(*kept)
-            self._segments[system].append(replace(score, segment=number, components=parts, signature=self.signature))
-            self._rows.append(self._row(score))
-        self.segment_names.append(clean(name))
-
-    def _row(self, score: SegmentScore) -> tuple[int, int, list[int], list[int]]:
-        """Places of the reference, the hypothesis, the flags and the errors that count (kind of error by kind, as often as it occurs)."""
-        evidence = score.evidence.errors
-        found = [error for error in evidence.errors if error.severity != "none"] if evidence is not None else []
-        kinds = [_place(self._kinds, f"{error.severity}\t{error.type or error.kind}") for error in found]
-        flags = [_place(self._flags, flag) for flag in score.flags]
-        return _place(self._texts, score.reference), _place(self._texts, score.hypothesis), flags, sorted(kinds)
-
-    @property
-    def corpora(self) -> list[CorpusScore]:
-        """One CorpusScore a system; of the evidence only the errors."""
-        return [CorpusScore(tuple(segments), self.signature or "") for segments in self._segments]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """(systems, segments, measures) the MEASURES of every row."""
-        return np.stack([measures(corpus) for corpus in self.corpora])
-
-    def columns(self) -> dict[str, Any]:
-        """Everything as plain columns for the page; row = segment * systems + system. Numbers are whole, in 10 ** -DIGITS."""
-        scale, rows = 10**DIGITS, self._rows
-        values = self.values.transpose(2, 1, 0).reshape(len(MEASURES), -1)
-        numbers = [[None if math.isnan(value) else round(value * scale) for value in column] for column in values.tolist()]
-        return {
-            "systems": list(self.names),
-            "segments": self.segment_names,
-            "measures": list(MEASURES),
-            "scale": scale,
-            "numbers": numbers,
-            "texts": list(self._texts),
-            "references": [row[0] for row in rows],
-            "hypotheses": [row[1] for row in rows],
-            "flagNames": list(self._flags),
-            "flags": [row[2] for row in rows],
-            "kinds": [kind.split("\t", 1) for kind in self._kinds],
-            "errors": [row[3] for row in rows],
-        }
+def _error_kinds(score: SegmentScore) -> list[str]:
+    """Return severity and type of each error that counts."""
+    return [f"{error.severity}\t{error.type or error.kind}" for error in score.errors if error.severity != "none"]
 
 
 def _place(known: dict[str, int], value: str) -> int:
-    """Where a distinct value stands, in the order they came."""
+    """Return the number of a distinct value, in the order of their first use."""
     return known.setdefault(clean(value), len(known))
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A system's place among all: its means of the MEASURES, their intervals (5, 2), and how it compares with the first.
-
-    Attributes
-    ----------
-    against
-        The first system minus this one; None for the first itself.
-    """
-
-    name: str
-    rank: int
-    means: NDArray[np.float64]
-    intervals: NDArray[np.float64]
-    against: Comparison | None
-
-
-def standings(gathered: Gathered, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Standing]:
-    """The systems, highest mean score first; equal means share a rank and stand in the order given.
-
-    Intervals are percentiles of the means over ``resamples`` resamples of the segments, nan with one segment. The same seed gives the
-    same numbers.
-    """
-    values, corpora = gathered.values, gathered.corpora
-    means = values.mean(axis=1)
-    order = [int(n) for n in np.argsort(-np.nan_to_num(means[:, 0], nan=-np.inf), kind="stable")]
-    first, found = order[0], []
-    for system in order:
-        names = gathered.names[first], gathered.names[system]
-        against = None
-        if system != first:
-            against = compare(corpora[first], corpora[system], names=names, resamples=resamples, seed=seed)
-        intervals = np.asarray(bootstrap_intervals(values[system], resamples, seed), np.float64)
-        rank = 1 + int((means[:, 0] > means[system, 0]).sum())
-        found.append(Standing(gathered.names[system], rank, means[system], intervals, against))
-    return found
-
-
 def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
-    """The systems with their means, the scores' intervals drawn on one scale, and the difference to the first."""
+    """Return the systems with their means, the intervals of the scores drawn on one scale, and the difference to the first."""
     ends = [float(end) for row in rows for end in (*row.intervals[0], row.means[0]) if not math.isnan(end)] or [0.0, 1.0]
     air = max((max(ends) - min(ends)) * 0.08, (0.02 - (max(ends) - min(ends))) / 2)
     low, high = min(ends) - air, max(ends) + air
@@ -245,10 +146,12 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
         cells: list[Any] = [row.name, row.rank, *((strip,) if segments > 1 else ())]
         for mean, interval in zip(row.means, row.intervals, strict=True):
             cells += [float(mean), float(interval[0]), float(interval[1])]
-        found = row.against.score if row.against is not None else None
-        gap = (None,) * 3 if found is None else (-found.difference, -found.high, -found.low)
-        cells += [*gap, "–" if found is None else p_text(found.p_value)] if len(rows) > 1 else []
-        strong += [(number, "difference to the first")] if found is not None and found.decided else []
+        if row.against is not None:
+            gap = row.against.score
+            cells += [-gap.difference, -gap.high, -gap.low, p_text(gap.p_value)]
+            strong += [(number, "difference to the first")] if gap.decided else []
+        elif len(rows) > 1:
+            cells += [None, None, None, "–"]
         lines.append(tuple(cells))
     columns = ["system", "rank", *([f"{LEVEL:.0%} interval"] if segments > 1 else [])]
     columns += chain(*INTERVALS)
@@ -268,14 +171,14 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
 
 
 def _differences(rows: Sequence[Standing]) -> Table:
-    """The first system against each other one, component by component."""
+    """Compare the first system with each other one, component by component."""
     lines, strong = [], []
     others = [(row.name, row.against) for row in rows if row.against is not None]
     for number, (name, against) in enumerate(others):
         cells: list[Any] = [name]
-        for found in against:
-            cells += [found.difference, found.low, found.high]
-            strong += [(number, found.name)] if found.decided else []
+        for measure in against:
+            cells += [measure.difference, measure.low, measure.high]
+            strong += [(number, measure.name)] if measure.decided else []
         counts = against.score
         lines.append((*cells, f"{counts.wins:,}, {counts.losses:,}, {counts.ties:,}"))
     counted = "better, worse, tied"
@@ -291,85 +194,63 @@ def _differences(rows: Sequence[Standing]) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Mistakes:
-    """The mistakes that the first system makes and another one does not, and the other way round.
-
-    Attributes
-    ----------
-    told
-        The largest changes in words, as the first system's.
-    rows
-        Mistake, how many more the first one makes, and the segments of both, each with its name; of many the first ones.
-    """
-
-    name: str
-    told: str
-    rows: tuple[tuple[str, int, tuple[Places, Places]], ...]
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where a mistake is: how often, the first segments (place, name), and whether there are more."""
-
-    system: str
-    count: int
-    segments: tuple[tuple[int, str], ...]
-    more: bool
-
-
-def _mistakes(rows: Sequence[Standing], names: Sequence[str]) -> list[Mistakes]:
-    """The first system against each other one; nothing without evidence."""
-    found = []
+def _mistakes(rows: Sequence[Standing], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the mistakes that only the first system or only another one makes, per other system; none without evidence."""
+    tables = []
     for row in rows[1:]:
         changes = [change for change in row.against.error_changes if change.difference] if row.against else []
-        lines = []
-        for change in changes[:CHANGES]:
-            sides = []
-            for system, segments in ((rows[0].name, change.come), (row.name, change.gone)):
-                linked = [(place, names[place]) for place in dict.fromkeys(segments)]
-                sides.append(Places(system, len(segments), tuple(linked[:LINKED]), len(linked) > LINKED))
-            lines.append((change.plural, change.difference, (sides[0], sides[1])))
-        found += [Mistakes(row.name, told_changes(changes), tuple(lines))] if lines else []
-    return found
+        lines = [
+            (change.plural, change.difference, _linked(rows[0].name, change.come, names), _linked(row.name, change.gone, names))
+            for change in changes[:CHANGES]
+        ]
+        if lines:
+            tables.append({"name": row.name, "summary": changes_text(changes), "rows": lines})
+    return tables
 
 
-def _distributions(gathered: Gathered, order: Sequence[str]) -> Table:
-    """Histograms: one row a system (in this order), one column a measure; each says its median and quartiles."""
-    values, rows = gathered.values, []
-    for name in order:
-        cells = []
-        for column in values[gathered.names.index(name)].T:
-            known = column[~np.isnan(column)]
-            strip = histogram(column)
-            if len(known):
-                low, middle, high = (float(value) for value in np.percentile(known, [25, 50, 75]))
-                strip = replace(strip, label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
-            cells.append(strip)
-        rows.append((name, *cells))
-    return Table("distributions", "Distributions", ("system", *MEASURES), tuple(rows), scale=("0", "0.5", "1"))
+def _linked(system: str, segments: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+    """Return the number of mistakes and their first segments (place, name), and whether there are more."""
+    places = list(dict.fromkeys(segments))
+    linked = [(place, names[place]) for place in places[:LINKED]]
+    return {"system": system, "count": len(segments), "segments": linked, "more": len(places) > LINKED}
 
 
-def _frame(gathered: Gathered, rows: list[Standing], title: str, seed: int) -> str:
-    """The page around the blocks of explanations; _BLOCKS stands where they belong."""
-    tables = [_leaderboard(rows, len(gathered)), _distributions(gathered, [row.name for row in rows])]
+def _distributions(systems: Systems, order: Sequence[str]) -> Table:
+    """Return histograms with median and quartiles: one row per system, in this order, and one column per measure."""
+    corpora = dict(zip(systems.names, systems.corpora, strict=True))
+    rows = tuple((name, *map(_quartiles, corpora[name].measures.T)) for name in order)
+    return Table("distributions", "Distributions", ("system", *MEASURES), rows, scale=("0", "0.5", "1"))
+
+
+def _quartiles(values: np.ndarray[Any, Any]) -> Strip:
+    """Return a histogram, labelled with median and quartiles."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return histogram(values)
+    low, middle, high = np.percentile(known, [25, 50, 75])
+    return replace(histogram(values), label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
+
+
+def _frame(systems: Systems, rows: list[Standing], title: str, seed: int) -> str:
+    """Return the page around the blocks of explanations, with _BLOCKS in their place."""
+    tables = [_leaderboard(rows, len(systems)), _distributions(systems, [row.name for row in rows])]
     if len(rows) > 1:
         tables.insert(1, _differences(rows))
-    signature = gathered.signature or ""
+    signature = systems.signature or ""
     return page(
         "page.html",
         title=title,
         style=page_style("page.css") + STYLE,
         script=asset("page.js"),
         names=[row.name for row in rows],
-        segments=len(gathered),
+        segments=len(systems),
         verdict=verdict(rows[1].against) if len(rows) > 1 and rows[1].against is not None else "",
         level=f"{LEVEL:.0%}",
         seed=seed,
         tables=tables,
-        mistakes=_mistakes(rows, gathered.segment_names),
+        mistakes=_mistakes(rows, systems.segment_names),
         features={name: feature_class(name).about for name in FEATURES},
         signature=signature or "none",
         supervised=supervision_note(signature),
-        rows=packed(json.dumps(gathered.columns(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
+        rows=packed(json.dumps(_columns(systems), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
     )

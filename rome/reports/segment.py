@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,45 +18,63 @@ from rome.reports import model
 from rome.text_table import fixed, shorten
 
 if TYPE_CHECKING:
-    from rome.combining.contributions import Loss
     from rome.features.errors.evidence import ErrorSpan
+    from rome.features.grammar import GrammarEvidence
     from rome.features.semantic import AlignedPair, SemanticEvidence
     from rome.features.syntax import SyntaxEvidence, Tree
     from rome.results import SegmentScore
 
 Side = Literal["reference", "hypothesis"]
+Place = tuple[int | None, int | None, "AlignedPair | None", str]
+"""Word of the reference, word of the hypothesis, the link, and its letter."""
+Step = tuple[float, str, str]
+"""Points, the mistake or feature, and the kind of mistake."""
 SEVERITIES = ("critical", "major", "minor")
 """The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""
+DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
+"""The adjective for each kind of error."""
+NAMES = {
+    "addition": "addition",
+    "agreement": "agreement mistake",
+    "antonym": "opposite",
+    "article": "wrong article",
+    "casing": "casing mistake",
+    "generalisation": "generalisation",
+    "omission": "omission",
+    "order": "wrong order",
+    "punctuation": "punctuation mistake",
+    "repetition": "repetition",
+    "roles": "exchange of roles",
+    "spacing": "spacing mistake",
+    "spelling": "misspelling",
+    "style": "matter of style",
+    "tense": "wrong tense",
+}
+"""Names of error types that need no adjective."""
 STORED = "The numbers come from a stored table, which holds no evidence: no errors, alignment or trees to show."
 MATRICES = "Alignment and flow as matrices"
 LINKS, OPEN = 160, 72
-"""Places of an alignment that are shown at most, and up to how many it is unfolded."""
+"""Places of an alignment that are shown at most, and the most that an unfolded one has."""
 WORDS = 64
 """Words of a side that a matrix shows at most."""
 TREE_ROWS, COMPARED = 80, 250_000
-"""Rows of trees that are shown at most; nodes of one tree times nodes of the other up to which the edit operations are looked for."""
+"""Rows of trees that are shown at most; the largest product of the two numbers of nodes for which edit operations are computed."""
 SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
-"""What stands between the nodes of two trees."""
+"""The signs between the nodes of two trees."""
 SMALLEST = 0.005
-"""The share of the highest value of a matrix below which it stays blank; a loss that rounds to no point."""
+"""The share of the highest value of a matrix below which a cell is blank; the smallest loss that does not round to 0 points."""
 STEPS = 12
-"""Rows of the waterfall at most, the rest as one."""
+"""Rows of the waterfall at most; the rest is one row."""
 GRID = 0.05
 """The ends of the waterfall's scale are multiples of it."""
 LEGEND = (
-    "Reference first, hypothesis second. A line links a word to itself; a number is the similarity of two different words; a letter stands "
-    "at both ends of a link to another place; ∅ is no counterpart."
+    "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; a letter marks both "
+    "ends of a link to another place; ∅ means no counterpart."
 )
 
 
 def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Document:
-    """Everything about one segment.
-
-    Parameters
-    ----------
-    every
-        False leaves out the matrices, which are the longest part.
-    """
+    """Return everything about one segment; every=False omits the matrices, which are the longest part."""
     note = supervision_note(segment.signature)
     words = f"{'supervised ' if note else ''}score of segment {segment.segment}"
     errors = segment.evidence.errors
@@ -67,14 +85,12 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
     lost = any(loss.loss for loss in segment.losses)
     parts: list[model.Part] = [head, losses(segment) if lost else model.Note("No point lost."), model.Texts(tuple(lines))]
     parts += [model.Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
-    parts += _errors(segment, errors) if errors is not None else []
-    drawn: dict[str, list[model.Part]] = {}
-    for feature in FEATURES:
-        evidence = getattr(segment.evidence, feature)
-        if evidence is not None:
-            drawn[feature] = list(DRAWN[feature](segment, evidence) if feature in DRAWN else _described(feature, evidence))
-    aligned = drawn.pop("semantic", [])
-    parts += [*aligned[:1], components(segment), *itertools.chain(*drawn.values()), *(aligned[1:] if every else [])]
+    parts += [error_lines(spans)] if errors is not None else []
+    evidence = segment.evidence
+    aligned = list(_semantic(segment, evidence.semantic)) if evidence.semantic is not None else []
+    trees = _syntax(evidence.syntax) if evidence.syntax is not None else ()
+    sentences = _grammar(evidence.grammar) if evidence.grammar is not None else ()
+    parts += [*aligned[:1], components(segment), *trees, *sentences, *(aligned[1:] if every else [])]
     return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
 
 
@@ -82,7 +98,7 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
 
 
 def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[ErrorSpan], cut: int | None = None) -> model.Line:
-    """One text with these errors marked; what stands behind the cut is left out, and counted."""
+    """Return one text with these errors marked; the characters beyond the cut are only counted."""
     text, marks = getattr(segment, side), []
     shown = text if cut is None else text[:cut]
     for number, error in enumerate((error for error in errors if error.severity in SEVERITIES), start=1):
@@ -96,22 +112,22 @@ def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[Error
 
 
 def pieces(line: model.Line) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The text of a line in pieces, each with the marks that hold it, the worst first; whether a mark ends with the piece is in ``ends``.
+    """Split the text of a line into pieces, each with the marks that cover it, the worst first; ``ends`` is True at the end of a mark.
 
-    A mark without characters is a piece of its own.
+    A mark without characters is its own piece.
     """
     marks = sorted(line.marks, key=lambda mark: (SEVERITIES.index(mark.severity), mark.start, -mark.end))
     points = [(mark.start, [asdict(mark) | {"ends": True}]) for mark in marks if mark.start == mark.end]
     cuts = sorted({0, len(line.text), *(place for mark in marks for place in (mark.start, mark.end))})
-    found: list[tuple[str, list[dict[str, Any]]]] = [("", own) for place, own in points if place == 0]
+    split: list[tuple[str, list[dict[str, Any]]]] = [("", own) for place, own in points if place == 0]
     for start, end in zip(cuts, cuts[1:], strict=False):
         held = [asdict(mark) | {"ends": mark.end == end} for mark in marks if mark.start <= start and end <= mark.end]
-        found += [(line.text[start:end], held), *(("", own) for place, own in points if place == end)]
-    return found
+        split += [(line.text[start:end], held), *(("", own) for place, own in points if place == end)]
+    return split
 
 
 def error_lines(errors: Sequence[ErrorSpan]) -> model.Errors:
-    """The errors in words, those that count with their numbers."""
+    """Return the errors in words, those that count with their numbers."""
     counted = [error for error in errors if error.severity in SEVERITIES]
     doubtful = [error for error in errors if error.severity not in SEVERITIES]
     numbered = tuple(_error(number, error) for number, error in enumerate(counted, start=1))
@@ -119,20 +135,16 @@ def error_lines(errors: Sequence[ErrorSpan]) -> model.Errors:
 
 
 def error_note(error: ErrorSpan) -> str:
-    """One error in a few words: severity, what it is, and the texts concerned."""
+    """Return one error in a few words: severity, kind and type, and the texts concerned."""
     return " ".join(part for part in (error.severity, _kind(error).replace(": ", ":"), _from_to(error, 20, '"')) if part)
 
 
 def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
-    """The texts of both sides, ``before -> after``, or the one that there is."""
+    """Return the texts of both sides, ``before -> after``, or the only one."""
     before, after = (
         f"{quote}{shorten(span.text, width)}{quote}" if span else "" for span in (error.reference, error.hypothesis)
     )
     return f"{before} -> {after}" if before and after and before != after else before or after
-
-
-def _errors(_: SegmentScore, evidence: Any) -> Iterator[model.Part]:
-    yield error_lines((*evidence.errors, *evidence.differences))
 
 
 def _error(number: int | None, error: ErrorSpan) -> model.ErrorLine:
@@ -142,13 +154,22 @@ def _error(number: int | None, error: ErrorSpan) -> model.ErrorLine:
     return model.ErrorLine(number, error.severity, _kind(error), before, after, places, error.weight, error.confidence)
 
 
+def error_name(error: ErrorSpan) -> tuple[str, str]:
+    """Return the name of a mistake, singular and plural: ``lost negation``, ``lost negations``."""
+    name = NAMES.get(error.type) or f"{DEEDS[error.kind]} {error.type.replace('_', ' ')}"
+    head, of, rest = name.partition(" of ")
+    if head.endswith("y"):
+        head = f"{head[:-1]}ie"
+    return name, f"{head.removesuffix('s')}s{of}{rest}"
+
+
 def _kind(error: ErrorSpan) -> str:
-    """What was done, and what it is about."""
+    """Return kind and type of an error."""
     return f"{error.kind}: {error.type}" if error.type and error.type != error.kind else error.kind
 
 
 def _named(text: str) -> str:
-    """The words of one side; blanks that would not show are named."""
+    """Return the words of one side; name blanks, which would not show."""
     return shorten(text, 40) if text.strip() else "blank" if text else "nothing"
 
 
@@ -156,15 +177,19 @@ def _named(text: str) -> str:
 
 
 def losses(segment: SegmentScore) -> model.Table:
-    """From a perfect text's 1 down to the score: what each mistake, and each other feature, cost; the largest loss first."""
-    steps = [(loss.loss, *_loss_words(loss)) for loss in segment.losses if loss.loss]
+    """Return the way from 1 down to the score: the cost of each mistake and of each other feature, the largest loss first."""
+    steps = [
+        (loss.loss, *(mistake(loss.error) if loss.error is not None else (loss.feature, "")))
+        for loss in segment.losses
+        if loss.loss
+    ]
     return waterfall("losses", "Where the points went", ("perfect", 1.0), steps, "score")
 
 
 def waterfall(name: str, title: str, start: tuple[str, float], steps: Sequence[Step], end: str) -> model.Table:
-    """From one number to another, one row a step: what it was (``nine -> ten``, or a feature), points, kind (``number, major``).
+    """Return the way from one number to another, one row per step: ``nine -> ten`` or a feature, points, kind (``number, major``).
 
-    Steps that round to no point, and those behind the first ones, come last, as one.
+    Steps that round to 0 points, and those after the first ones, are the last row.
     """
     chosen = [place for place, (points, *_) in enumerate(steps) if abs(points) >= SMALLEST][:STEPS]
     large, small = [steps[place] for place in chosen], [steps[n][0] for n in range(len(steps)) if n not in chosen]
@@ -184,28 +209,19 @@ def waterfall(name: str, title: str, start: tuple[str, float], steps: Sequence[S
     return model.Table(name, title, columns, tuple(rows), right=("points",), scale=scale, rules=rules, header=False)
 
 
-Step = tuple[float, str, str]
-"""Points, what it was, and what kind of mistake."""
-
-
 def _points(points: float) -> str:
     text = f"{points:+.2f}"
     return text.replace("0.", ".", 1) if float(text) else "0"
 
 
-def _loss_words(loss: Loss) -> tuple[str, str]:
-    """The texts concerned, and type and severity; the feature and nothing where no mistake is meant."""
-    return (loss.feature, "") if loss.error is None else mistake(loss.error)
-
-
 def mistake(error: ErrorSpan) -> tuple[str, str]:
-    """The texts concerned, ``nine -> ten``, and type and severity, ``number, major``."""
+    """Return the texts concerned, ``nine -> ten``, and type and severity, ``number, major``."""
     kind = f"{error.kind} {error.type}".strip() if error.kind in ("missing", "unnecessary") else error.type or error.kind
     return _from_to(error, 24) or error.kind, f"{kind}, {'slight' if error.severity == 'none' else error.severity}"
 
 
 def components(segment: SegmentScore) -> model.Table:
-    """One row a feature: bar, value, the points that it cost, and the raw quantity in its unit."""
+    """Return one row per feature: bar, value, lost points, and the raw quantity in its unit."""
     rows = []
     for part, share in zip(segment.components, segment.contributions, strict=True):
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
@@ -219,7 +235,7 @@ def components(segment: SegmentScore) -> model.Table:
 
 
 def step(before: float, after: float) -> model.Strip:
-    """From one place to another: in the colour of a loss or a gain, with a mark where it began."""
+    """Draw the way from one place to another in the colour of a loss or a gain, with a mark at its beginning."""
     low, high = sorted((before, after))
     pieces = ((low, high, "down" if after < before else "up", 1.0),) if high - low >= 5e-4 else ()
     return model.Strip(pieces, ((before, "was"), (after, "mean")))
@@ -229,7 +245,7 @@ def step(before: float, after: float) -> model.Strip:
 
 
 def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[model.Part]:
-    """The alignment word by word, and both matrices."""
+    """Yield the alignment word by word, and both matrices."""
     words, others = evidence.reference_words, evidence.hypothesis_words
     if not words or not others:
         return
@@ -246,10 +262,10 @@ def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[mod
 
 
 def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
-    """How close each two words are and how much mass flows between them, in %; what is next to nothing is blank."""
+    """Return the closeness of each two words and the mass that flows between them, in %; tiny values are blank."""
     rows, columns = evidence.reference_words[:WORDS], evidence.hypothesis_words[:WORDS]
     flow = evidence.flow / max(float(evidence.flow.sum()), 1e-12)
-    found = []
+    maps = []
     for name, title, values in (
         ("alignment", "Alignment: 100 × (1 − transport cost)", 1.0 - evidence.cost),
         ("flow", "Flow: % of the mass that goes from word to word", flow),
@@ -257,36 +273,33 @@ def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
         shown = 100.0 * np.asarray(values, np.float64)[: len(rows), : len(columns)]
         highest = max(float(shown.max(initial=0.0)), 1e-9) if name == "flow" else 100.0
         shown[shown < SMALLEST * highest] = np.nan
-        found.append(model.Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
-    return found[0], found[1]
+        maps.append(model.Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
+    return maps[0], maps[1]
 
 
 def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[model.Link, ...]:
-    """The places of an alignment in words."""
+    """Return the places of an alignment in words."""
     words, others = evidence.reference_words, evidence.hypothesis_words
     severities = _severities(segment, "reference", words), _severities(segment, "hypothesis", others)
-    found = []
+    links = []
     for i, j, pair, letter in places(evidence.pairs, len(words), len(others)):
         above, below = "" if i is None else words[i], "" if j is None else others[j]
-        kind, text, said = "alone", "", ""
+        kind, text, label = "alone", "", ""
         if pair is not None:
             first, second = words[pair.reference], others[pair.hypothesis]
-            said = f"{first} – {second}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
+            label = f"{first} – {second}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
             same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
             kind, text = ("moved", letter) if letter else ("", "" if above.casefold() == below.casefold() else same)
         touched = severities[0].get(i, "") if i is not None else "", severities[1].get(j, "") if j is not None else ""
-        found.append(model.Link(above, below, text, said, kind, touched))
-    return tuple(found)
-
-
-Place = tuple[int | None, int | None, "AlignedPair | None", str]
+        links.append(model.Link(above, below, text, label, kind, touched))
+    return tuple(links)
 
 
 def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> list[Place]:
-    """Every word of both sides once, in the order of its side: word of the reference, of the hypothesis, the link, and its letter.
+    """Return every word of both sides once, in the order of its side.
 
-    The longest run of links that do not cross share their places; the other links are lettered, each end at a place of its own. A pair of cost
-    1 is no link: its words have nothing to do with each other.
+    The two words of a link share a place in the longest run of links that do not cross; each other link has a letter at two places. A pair
+    of cost 1 is not a link: its words are unrelated.
 
     Parameters
     ----------
@@ -299,19 +312,19 @@ def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> lis
     crossing = [pair for pair in linked if pair.reference not in kept]
     above = {pair.reference: (pair, _letter(n)) for n, pair in enumerate(crossing)}
     below = {pair.hypothesis: (pair, _letter(n)) for n, pair in enumerate(crossing)}
-    found: list[Place] = []
+    row: list[Place] = []
     i = j = 0
     for pair in [*straight, None]:
         last_i, last_j = (reference, hypothesis) if pair is None else (pair.reference, pair.hypothesis)
-        found += [(n, None, *above.get(n, (None, ""))) for n in range(i, last_i)]
-        found += [(None, n, *below.get(n, (None, ""))) for n in range(j, last_j)]
-        found += [(last_i, last_j, pair, "")] if pair is not None else []
+        row += [(n, None, *above.get(n, (None, ""))) for n in range(i, last_i)]
+        row += [(None, n, *below.get(n, (None, ""))) for n in range(j, last_j)]
+        row += [(last_i, last_j, pair, "")] if pair is not None else []
         i, j = last_i + 1, last_j + 1
-    return found
+    return row
 
 
 def _letter(n: int) -> str:
-    """a, b, … z, aa, ab, …"""
+    """Return a, b, … z, aa, ab, … for 0, 1, …"""
     name = ""
     while n >= 0:
         name, n = chr(ord("a") + n % 26) + name, n // 26 - 1
@@ -319,28 +332,26 @@ def _letter(n: int) -> str:
 
 
 def _severities(segment: SegmentScore, side: Side, words: Sequence[str]) -> dict[int, str]:
-    """For each word that an error touches, the worst severity."""
-    evidence = segment.evidence.errors
-    errors = [error for error in (() if evidence is None else evidence.errors) if error.severity in SEVERITIES]
-    spans = [(getattr(error, side), error.severity) for error in errors if getattr(error, side) is not None]
-    found: dict[int, str] = {}
+    """Return the worst severity of the errors that touch a word, by the place of the word."""
+    errors = [error for error in segment.errors if error.severity in SEVERITIES and getattr(error, side) is not None]
+    worst: dict[int, str] = {}
     text, start = getattr(segment, side), 0
     for n, word in enumerate(words):
         at = text.find(word, start)
         if not word or at < 0 or len(text[start:at].split()) > 2:
             continue
         start = at + len(word)
-        met = [severity for span, severity in spans if span.start < start and at < span.end]
+        met = [e.severity for e in errors if getattr(e, side).start < start and at < getattr(e, side).end]
         if met:
-            found[n] = min(met, key=SEVERITIES.index)
-    return found
+            worst[n] = min(met, key=SEVERITIES.index)
+    return worst
 
 
 # syntax
 
 
-def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[model.Part]:
-    """Both trees, unfolded; a note in place of what is too large to compare or to draw."""
+def _syntax(evidence: SyntaxEvidence) -> Iterator[model.Part]:
+    """Yield both trees, unfolded; a note in place of trees that are too large to compare or to draw."""
     sizes = len(evidence.reference.labels) - 1, len(evidence.hypothesis.labels) - 1
     if not sum(sizes):
         return
@@ -357,7 +368,7 @@ def _syntax(_: SegmentScore, evidence: SyntaxEvidence) -> Iterator[model.Part]:
 
 
 def trees_of(evidence: SyntaxEvidence) -> model.Trees | None:
-    """Both trees side by side; None where they are too large to be compared."""
+    """Return both trees side by side; None where they are too large to be compared."""
     if (len(evidence.reference.labels) - 1) * (len(evidence.hypothesis.labels) - 1) > COMPARED:
         return None
     edits = tree_rows(evidence)
@@ -367,24 +378,24 @@ def trees_of(evidence: SyntaxEvidence) -> model.Trees | None:
 
 
 def _nodes(tree: Tree, order: Sequence[Any]) -> list[model.TreeNode | None]:
-    """The nodes of one side in the order of the rows, parents before their children; None where the other side is alone."""
+    """Return the nodes of one side in the order of the rows, parents before their children; None for a row without one."""
     rows = {node: row for row, node in enumerate(order)}
     depths: dict[int, int] = {}
-    found: list[model.TreeNode | None] = []
+    nodes: list[model.TreeNode | None] = []
     for node in order:
         if node is None:
-            found.append(None)
+            nodes.append(None)
             continue
         parent, label = tree.parents[node], tree.labels[node] if node else "imaginary root"
         depths[node] = depths.get(parent, -1) + 1
-        found.append(model.TreeNode(label, tree.relations[node], depths[node], rows.get(parent)))
-    return found
+        nodes.append(model.TreeNode(label, tree.relations[node], depths[node], rows.get(parent)))
+    return nodes
 
 
 def tree_rows(evidence: SyntaxEvidence) -> list[tuple[str, int | None, int | None]]:
-    """Every node of both trees once, each tree in depth-first order, what was mapped on each other in one row: edit, and both nodes.
+    """Return (edit, reference node, hypothesis node): every node of both trees once, in depth-first order, mapped nodes in one row.
 
-    A mapping of ordered trees keeps that order, so such rows always exist. The imaginary root stands on top only where it is needed:
+    A mapping of ordered trees keeps that order, so such rows always exist. The imaginary root is the first row only where it is needed:
     above several sentences, or where one tree is empty.
     """
     kinds: Mapping[Any, str] = {(edit.reference, edit.hypothesis): edit.kind for edit in evidence.operations}
@@ -405,7 +416,7 @@ def tree_rows(evidence: SyntaxEvidence) -> list[tuple[str, int | None, int | Non
 
 
 def _depth_first(tree: Tree) -> list[int]:
-    """The nodes, each before its children, children in word order."""
+    """Return the nodes, each before its children, children in word order."""
     children: list[list[int]] = [[] for _ in tree.parents]
     for node, parent in enumerate(tree.parents):
         if parent >= 0:
@@ -417,15 +428,11 @@ def _depth_first(tree: Tree) -> list[int]:
     return order
 
 
-# other features
+# grammar
 
 
-def _described(feature: str, evidence: Any) -> Iterator[model.Part]:
-    """The table that the feature makes of its evidence; nothing where it makes none, as ``errors``, which stand below the texts."""
-    columns, *rows = feature_class(feature).describe(evidence) or [()]
+def _grammar(evidence: GrammarEvidence) -> Iterator[model.Part]:
+    """Yield the table of the sentences with their probabilities."""
+    columns, *rows = feature_class("grammar").describe(evidence)
     if rows:
-        yield model.Section(feature.capitalize(), (model.Table(feature, "", columns, tuple(rows)),), False)
-
-
-DRAWN: Mapping[str, Callable[[Any, Any], Iterator[model.Part]]] = {"semantic": _semantic, "syntax": _syntax}
-"""The features whose evidence is drawn, not only described by themselves."""
+        yield model.Section("Grammar", (model.Table("grammar", "", columns, tuple(rows)),), False)

@@ -11,31 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rome.combining.combiner import MEASURES
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
 from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
-from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
-from rome.results.changes import error_name, errors_of
-from rome.results.comparison import MEASURES, measures
-from rome.results.resampling import LEVEL, Rows, mean_intervals
+from rome.reports.resampling import LEVEL, Rows, mean_intervals
+from rome.reports.segment import SEVERITIES, Step, error_lines, error_name, line_of, mistake, step, waterfall
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
     from rome.features.errors.evidence import ErrorSpan
-    from rome.results import CorpusScore, SegmentScore
-    from rome.results.changes import Change, ErrorChange
-    from rome.results.comparison import Comparison
+    from rome.results import Change, CorpusScore, SegmentScore
+    from rome.results.comparison import Comparison, ErrorChange
 
 BINS = 25
 CUT, WORST = 1200, 3
 """Characters of a text that are shown in a list of segments, and errors of one segment."""
 LISTED, DECIDING, TITLE, NAME = 5, 10, 88, 24
-"""Segments of one list, segments that decide, characters of a text in a line with others, of a system's name."""
-TOLD, CHANGES, PLACES = 4, 20, 8
-"""Kinds of mistakes that the error diff tells in its title and in its table at most, and numbers of segments that stand in a cell."""
+"""Segments of one list, segments that decide, characters of a text in a line with other texts, of a system's name."""
+NAMED, CHANGES, PLACES = 4, 20, 8
+"""Kinds of mistakes in the title of the error diff and in its table, segment numbers in a cell, at most."""
 FEW, FEWEST = 20, 3
-"""Below so many segments the percentile interval holds the true mean clearly less often than it says; below so many nothing correlates:
-two segments correlate by 1 or by -1 whatever they are."""
+"""With fewer segments than FEW the percentile interval holds the true mean clearly less often than in 95 % of cases; with fewer than
+FEWEST correlations mean nothing: any two segments correlate by 1 or by -1."""
 FEW_NOTE = f"Intervals from fewer than {FEW} segments are too narrow."
 
 
@@ -43,11 +41,11 @@ FEW_NOTE = f"Intervals from fewer than {FEW} segments are too narrow."
 
 
 def corpus_document(result: CorpusScore) -> Document:
-    """Distributions and means with intervals, correlations, the worst segments by component.
+    """Return distributions and means with intervals, correlations, the worst segments by component.
 
-    Its length hangs on the texts of at most 25 segments, not on the number of segments.
+    Its length depends on the texts of at most 25 segments, not on the number of segments.
     """
-    table, count = measures(result), _count(len(result))
+    table, count = result.measures, _count(len(result))
     if not len(result):
         return Document("scores of no segments", (Note("No segments: there is nothing to show."),), result.signature)
     note = supervision_note(result.signature)
@@ -62,7 +60,7 @@ def corpus_document(result: CorpusScore) -> Document:
 
 
 def histogram(values: Rows) -> Strip:
-    """How many values stand in each of 25 equal parts of [0, 1], what lies outside at the ends; a mark at the mean."""
+    """Count the values in each of 25 equal parts of [0, 1], those outside at the ends; a mark shows the mean."""
     known = np.clip(values[~np.isnan(values)], 0.0, 1.0)
     if not len(known):
         return Strip()
@@ -73,7 +71,7 @@ def histogram(values: Rows) -> Strip:
 
 
 def distributions(table: Rows) -> Iterator[Part]:
-    """One row a measure: a histogram, the mean, its interval, and the range; then the correlations."""
+    """Yield one row per measure (a histogram, the mean, its interval, and the range), then the correlations."""
     rows = []
     for name, values, (low, high) in zip(MEASURES, table.T, mean_intervals(table), strict=True):
         ends = float(values.min()), float(np.median(values)), float(values.max())
@@ -86,14 +84,14 @@ def distributions(table: Rows) -> Iterator[Part]:
     if len(table) < FEWEST:
         yield Note(note)
     else:
-        told = ". ".join(["Spearman, over the segments (RoMe, figure 5)", *([note] if note else [])])
-        yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=told, ends=(-1.0, 1.0))
+        note = "Spearman, over the segments (RoMe, figure 5)" + (f". {note}" if note else "")
+        yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=note, ends=(-1.0, 1.0))
 
 
 def correlations(table: Rows) -> Rows:
-    """(k, k) Spearman's rank correlations between the columns of (n, k), in [-1, 1]; nan for a constant column and below 3 rows.
+    """Return Spearman's rank correlations (k, k) of the columns of (n, k), in [-1, 1]; nan for a constant column and below 3 rows.
 
-    Source: RoMe, figure 5, which draws such a matrix for metrics on BAGEL; ranks, because the components have scales of their own.
+    Source: RoMe, figure 5, which draws such a matrix for metrics on BAGEL; ranks, because the components have different scales.
     """
     from scipy.stats import rankdata
 
@@ -104,7 +102,7 @@ def correlations(table: Rows) -> Rows:
 
 
 def undefined_note(table: Rows, names: Sequence[str]) -> str:
-    """Why correlations are missing, in words; empty where none is."""
+    """Return the reason why correlations are missing; empty where none is."""
     if len(table) < FEWEST:
         return f"Correlations need {FEWEST} segments or more."
     constant = [name for name, values in zip(names, table.T, strict=True) if (values == values[0]).all()]
@@ -115,12 +113,12 @@ def undefined_note(table: Rows, names: Sequence[str]) -> str:
 
 
 def worst_places(values: Rows, count: int) -> list[int]:
-    """The places of the lowest values below 1, the lowest first, the first of equals first."""
+    """Return the places of the lowest values below 1, the lowest first, the first of equals first."""
     return [int(place) for place in np.argsort(values, kind="stable")[:count] if values[place] < 1.0]
 
 
 def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
-    """For the score and each component the segments that have the least of it; the first list stands open."""
+    """Yield the segments with the lowest values, for the score and each component; the first list is open."""
     for column, name in enumerate(MEASURES):
         rows = [_row(result[place], float(table[place, column])) for place in worst_places(table[:, column], LISTED)]
         if rows:
@@ -130,7 +128,7 @@ def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
 
 
 def _row(segment: SegmentScore, value: float) -> Section:
-    """A segment that unfolds into its numbers, both texts and its worst errors."""
+    """Return a segment that unfolds into its numbers, both texts and its worst errors."""
     errors = _worst_errors(segment)
     values = [f"score {segment.score:.3f}", *(f"{part.name} {part.value:.3f}" for part in segment.components), *segment.flags]
     lines = tuple(line_of(side, segment, side, errors, CUT) for side in ("reference", "hypothesis"))
@@ -142,9 +140,8 @@ def _row(segment: SegmentScore, value: float) -> Section:
 
 
 def _worst_errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
-    """The heaviest errors of a segment that count as mistakes and stand before the cut, in the order of the hypothesis."""
-    evidence = segment.evidence.errors
-    errors = [error for error in (() if evidence is None else evidence.errors) if error.severity in SEVERITIES]
+    """Return the heaviest mistakes of a segment before the cut, in the order of the hypothesis."""
+    errors = [error for error in segment.errors if error.severity in SEVERITIES]
     errors = [e for e in errors if all(span is None or span.end <= CUT for span in (e.reference, e.hypothesis))]
     heaviest = sorted(range(len(errors)), key=lambda place: -errors[place].weight)[:WORST]
     return tuple(errors[place] for place in sorted(heaviest))
@@ -158,135 +155,126 @@ def _count(size: int) -> str:
 
 
 def comparison_document(comparison: Comparison) -> Document:
-    """The differences with their intervals, and the segments that decide."""
-    found, note = comparison.score, supervision_note(comparison.a.signature)
-    head = Head(f"{found.difference:+.4f}", "difference of the scores", (note,) if note else ())
+    """Return the differences with their intervals, the changed mistakes, and the segments that decide."""
+    note = supervision_note(comparison.a.signature)
+    head = Head(f"{comparison.score.difference:+.4f}", "difference of the scores", (note,) if note else ())
     parts: list[Part] = [Note(verdict(comparison), "verdict"), head, differences(comparison)]
     parts += _mistakes(comparison)
     pairs, names = comparison.deciding(DECIDING), comparison.names
     if pairs:
         rows = tuple(_pair(pair, names) for pair in pairs)
         label = f"The segments that decide: {shorten(names[0], NAME)} minus {shorten(names[1], NAME)}"
-        told = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
-        parts.append(Section(label, rows, note=told))
+        counted = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
+        parts.append(Section(label, rows, note=counted))
     else:
         parts.append(Note("No segment differs."))
     return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
 
 
 def _mistakes(comparison: Comparison) -> Iterator[Part]:
-    """The error diff: the kinds of mistakes that one system makes and the other does not, each with its segments; nothing without evidence."""
+    """Yield the kinds of mistakes that only one system makes, each with its segments; nothing without evidence."""
     changes = [change for change in comparison.error_changes if change.difference]
     if not changes:
         return
     a, b = (shorten(name, NAME) for name in comparison.names)
-    rows = tuple(
-        (
-            change.plural,
-            f"{change.difference:+}",
-            len(change.come),
-            len(change.gone),
-            _places(change.come),
-            _places(change.gone),
-        )
-        for change in changes[:CHANGES]
-    )
+    rows = []
+    for change in changes[:CHANGES]:
+        counts = len(change.come), len(change.gone)
+        rows.append((change.plural, f"{change.difference:+}", *counts, _places(change.come), _places(change.gone)))
     columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
-    table = Table(
-        "mistakes", "", columns, rows, "A mistake that both make at the same place is left out", right=("difference",)
-    )
+    note = "A mistake that both make at the same place is left out"
+    table = Table("mistakes", "", columns, tuple(rows), note, right=("difference",))
     pairs = {change.after.segment: change for change in comparison.changes}
     kinds = Section("The texts, kind by kind", tuple(_kind(one, pairs, comparison.names) for one in changes[:CHANGES]), False)
-    yield Section("Mistakes", (table, kinds), note=f"{a} against {b}: {told_changes(changes)}")
+    yield Section("Mistakes", (table, kinds), note=f"{a} against {b}: {changes_text(changes)}")
 
 
 def _kind(change: ErrorChange, pairs: Mapping[int, Change], names: tuple[str, str]) -> Section:
-    """The first segments where one system makes such a mistake and the other does not, both hypotheses with these mistakes marked."""
+    """Return the first segments where only one system makes such a mistake, both hypotheses with these mistakes marked."""
     numbers = list(dict.fromkeys((*change.gone, *change.come)))
     rows = []
     for number in numbers[:LISTED]:
         pair = pairs[number]
-        made = [[error for error in errors_of(side) if error_name(error)[0] == change.name] for side in (pair.after, pair.before)]
+        sides = pair.after, pair.before
+        made = [[error for error in side.errors if error_name(error)[0] == change.name] for side in sides]
         lost = [error for errors in made for error in errors if error.hypothesis is None]
         lines = [line_of("reference", pair.after, "reference", lost, CUT)]
-        for name, side, errors in zip(names, (pair.after, pair.before), made, strict=True):
+        for name, side, errors in zip(names, sides, made, strict=True):
             lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         rows.append(Section(f"segment {number}", (Texts(tuple(lines)),), lead=f"{pair.difference:+.4f}"))
     more = f", the first {LISTED}" if len(numbers) > LISTED else ""
     return Section(change.plural, tuple(rows), False, f"{_count(len(numbers))}{more}")
 
 
-def told_changes(changes: Sequence[ErrorChange]) -> str:
-    """The largest changes: ``12 wrong numbers fewer, 3 lost negations more and 2 kinds more``."""
-    return ", ".join(map(str, changes[:TOLD])) + (f" and {len(changes) - TOLD} kinds more" if len(changes) > TOLD else "")
+def changes_text(changes: Sequence[ErrorChange]) -> str:
+    """Return the largest changes: ``12 fewer wrong numbers, 3 more lost negations and 2 more kinds``."""
+    return ", ".join(map(str, changes[:NAMED])) + (f" and {len(changes) - NAMED} more kinds" if len(changes) > NAMED else "")
 
 
 def _places(segments: Sequence[int]) -> str:
-    """The segments' numbers, each once; of many the first ones."""
+    """Return the numbers of the first segments, each once."""
     numbers = list(dict.fromkeys(segments))
     return ", ".join(map(str, numbers[:PLACES])) + (" …" if len(numbers) > PLACES else "")
 
 
 def verdict(comparison: Comparison) -> str:
-    """One sentence: who is ahead, by how much, and whether the interval leaves 0 out."""
-    found, (a, b), count = comparison.score, comparison.names, len(comparison.a)
-    segments = _count(count)
-    if not found.wins and not found.losses:
-        return f"{a} and {b} have the same score on every one of {segments}."
-    ahead, behind = (a, b) if found.difference >= 0 else (b, a)
-    by = f"{ahead} is {abs(found.difference):.4f} ahead of {behind} on {segments}"
+    """Return one sentence: which system is ahead, by how much, and whether the interval excludes 0."""
+    score, (a, b), count = comparison.score, comparison.names, len(comparison.a)
+    if not score.wins and not score.losses:
+        return f"{a} and {b} have the same score on every one of {_count(count)}."
+    ahead, behind = (a, b) if score.difference >= 0 else (b, a)
+    lead = f"{ahead} is {abs(score.difference):.4f} ahead of {behind} on {_count(count)}"
     if count == 1:
-        return f"{by}: one segment says nothing about others."
-    level, method = f"{comparison.level:.0%}", f"{comparison.resamples} paired resamples, seed {comparison.seed}"
+        return f"{lead}: one segment says nothing about others."
+    interval = f"the {comparison.level:.0%} interval of the difference {'excludes' if score.decided else 'includes'} 0"
     few = "" if count >= FEW else f" {FEW_NOTE[:-1]}; go by the p-value."
-    if found.decided:
-        return f"{by}; the {level} interval of the difference leaves out 0 ({method}).{few}"
-    return f"{by}, which may be chance: the {level} interval of the difference holds 0 ({method}).{few}"
+    join = "; " if score.decided else ", which may be chance: "
+    return f"{lead}{join}{interval} ({comparison.resamples} paired resamples, seed {comparison.seed}).{few}"
 
 
 def p_text(value: float) -> str:
-    """A p-value in three decimals, or as below what three decimals tell."""
+    """Return a p-value in three decimals, or ``<0.001``."""
     return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def differences(comparison: Comparison) -> Table:
-    """One row a measure: both means, the difference with its interval, p-value, wins, losses and ties."""
-    ends = [abs(end) for found in comparison for end in (found.low, found.high, found.difference) if end == end]
+    """Return one row per measure: both means, the difference with its interval, p-value, wins, losses and ties."""
+    ends = [abs(end) for measure in comparison for end in (measure.low, measure.high, measure.difference) if end == end]
     reach = max(*ends, 0.01) * 1.05
     rows = []
-    for found, share in zip(comparison, (comparison.score.difference, *comparison.contributions), strict=True):
-        low, middle, high = (0.5 + 0.5 * value / reach for value in (found.low, found.difference, found.high))
+    for one, share in zip(comparison, (comparison.score.difference, *comparison.contributions), strict=True):
+        low, middle, high = (0.5 + 0.5 * value / reach for value in (one.low, one.difference, one.high))
         pieces = ((low, high, "reach", 1.0),) if low == low else ()
         strip = Strip(pieces, ((0.5, "zero"), (middle, "mean")))
-        numbers = (found.difference, found.low, found.high, p_text(found.p_value), share)
-        rows.append((found.name, found.a, found.b, strip, *numbers, found.wins, found.losses, found.ties))
+        numbers = (one.difference, one.low, one.high, p_text(one.p_value), share)
+        rows.append((one.name, one.a, one.b, strip, *numbers, one.wins, one.losses, one.ties))
     a, b = (shorten(name, NAME) for name in comparison.names)
     columns = ("", a, b, "interval", "difference", "low", "high", "p", "contribution", "wins", "losses", "ties")
-    note = "bold or *: the interval leaves out 0; the contributions add up to the score's difference"
+    note = "bold or *: the interval excludes 0; the contributions add up to the difference of the scores"
     return Table(
         "differences",
         "Differences",
         _distinct(columns),
         tuple(rows),
-        f"{note}; wins and losses are of {a}; intervals of {comparison.level:.0%}",
+        f"{note}; wins and losses are those of {a}; intervals of {comparison.level:.0%}",
         digits=4,
         intervals=(("difference", "low", "high"),),
         signed=("difference", "contribution"),
         right=("p",),
-        strong=tuple((row, "difference") for row, found in enumerate(comparison) if found.decided),
+        strong=tuple((row, "difference") for row, measure in enumerate(comparison) if measure.decided),
         rules=(0,),
         scale=(f"−{reach:.2f}", "0", f"+{reach:.2f}"),
     )
 
 
 def _distinct(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of two systems set apart from those of the other columns."""
+    """Mark the name of a system that another column has, too."""
     names = [f"{name} (system)" if columns.count(name) > 1 else name for name in columns[1:3]]
     return (columns[0], *names, *columns[3:])
 
 
 def _pair(pair: Change, names: tuple[str, str]) -> Section:
-    """One segment of both systems: what moved its score, the reference and both hypotheses with their worst errors."""
+    """Return one segment of both systems: what moved its score, the reference and both hypotheses with their worst errors."""
     shares = sorted(zip(FEATURES, pair.contributions, strict=True), key=lambda item: -abs(item[1]))
     moved = ", ".join(f"{name} {share:+.3f}" for name, share in shares if abs(share) >= 0.0005) or "nothing"
     lines = [line_of("reference", pair.after, "reference", (), CUT)]
@@ -312,7 +300,7 @@ def _pair(pair: Change, names: tuple[str, str]) -> Section:
 
 
 def change_document(change: Change) -> Document:
-    """What moved the score, the texts, the errors that went and came, and every number before and after."""
+    """Return what moved the score, the texts, the errors that went and came, and every number before and after."""
     before, after, dropped = change.before, change.after, getattr(change, "dropped", ())
     head = Head(f"{after.score:.3f}", f"score, from {before.score:.3f} ({change.difference:+.3f})", after.flags)
     steps = sorted(_moves(change, dropped or change.went), key=lambda step: -abs(step[0]))
@@ -331,7 +319,7 @@ def change_document(change: Change) -> Document:
 
 
 def _moves(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Step]:
-    """Each mistake that went or came with its points, and each feature that moved; what the other mistakes weigh now is one step."""
+    """Yield each mistake that went or came with its points, and each feature that moved; the other mistakes are one step."""
     moved = dict(zip(FEATURES, change.contributions, strict=True))
     for losses, errors, sign in ((change.before.losses, went, -1), (change.after.losses, change.came, 1)):
         for loss in losses:
@@ -343,7 +331,7 @@ def _moves(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Step]:
 
 
 def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
-    """The reference and the hypotheses, what went or was dropped marked in the old one, what came in the new one; then the edit."""
+    """Yield the reference, the old hypothesis with the errors that went, the new one with those that came, and the edit."""
     before, after = change.before, change.after
     yield line_of("reference", before, "reference", went, CUT)
     if before.hypothesis == after.hypothesis:
@@ -355,7 +343,7 @@ def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
 
 
 def _edit(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Words taken out and put in, side by side; of long texts the beginning."""
+    """Yield the words removed and added, side by side; of long texts the beginning."""
     old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:CUT]) for text in (before, after))
     for kind, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -367,7 +355,7 @@ def _edit(before: str, after: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(change: Change) -> Table:
-    """Components and contributions before and after, the score below."""
+    """Return components and contributions before and after, with the score below."""
     before, after = change.before, change.after
     rows: list[tuple[Any, ...]] = []
     triples = zip(before.components, after.components, change.components, strict=True)

@@ -1,4 +1,4 @@
-"""The parts of a report as tables and words: cells as people and files see them, and figures' data."""
+"""Tables as people and files see them: cells, columns, figures as tables, and the table of a corpus that `rome score` prints."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rome.combining.signature import supervision_note
+from rome.features.values import FEATURES
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Strip, Table
+from rome.reports.segment import error_note
+from rome.text_table import aligned, shorten
+
+if TYPE_CHECKING:
+    from rome.results import CorpusScore, SegmentScore
 
 DASH = "–"
 DIGITS = 3
 _FORMULA = tuple("=+-@＝＋－＠")
-"""What makes a spreadsheet take a cell for a formula; some take the wide forms too."""
+"""Characters that begin a formula in a spreadsheet; some programs accept the wide forms, too."""
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
@@ -29,17 +36,17 @@ class Column:
     Attributes
     ----------
     numeric
-        Whether it stands to the right.
+        True for alignment to the right.
     texts
-        What each cell shows.
+        The text of each cell.
     details
-        What follows it in a smaller hand (an interval), or an empty text.
+        The smaller text after it (an interval), or an empty text.
     cells
         The values themselves.
     best
-        The rows that stand out.
+        The rows that are emphasised.
     drawn
-        Whether it holds drawings.
+        True for a column of drawings.
     """
 
     name: str
@@ -52,17 +59,17 @@ class Column:
 
 
 def is_missing(cell: Cell | Strip) -> bool:
-    """Whether there is no value: None or nan."""
+    """Return True for None and nan."""
     return cell is None or (isinstance(cell, Real) and math.isnan(cell))
 
 
 def _is_number(cell: Cell | Strip) -> bool:
-    """Whether a cell is a number; a truth value is none."""
+    """Return True for a number, which a truth value is not."""
     return isinstance(cell, Real) and not isinstance(cell, bool)
 
 
 def exact(cell: Cell | Strip) -> str:
-    """The cell with every digit, so that reading it back gives the same number; empty when missing."""
+    """Return the cell with every digit, so that reading it gives the same number; empty when missing."""
     if cell is None or isinstance(cell, Strip) or is_missing(cell):
         return ""
     if isinstance(cell, (str, bool)):
@@ -71,18 +78,18 @@ def exact(cell: Cell | Strip) -> str:
 
 
 def table_tsv(table: Table) -> str:
-    """A header and a line a row; every digit, an empty cell for what is missing, a text escaped."""
+    """Return a header and one line per row: every digit, an empty cell for a missing value, texts escaped."""
     return "".join("\t".join(map(_tsv_cell, row)) + "\n" for row in (table.columns, *table.rows))
 
 
 def _tsv_cell(cell: Cell) -> str:
-    """Every digit of a number; a text escaped, after an apostrophe where a spreadsheet would take it for a formula."""
+    """Return every digit of a number; escape a text, after an apostrophe where a spreadsheet would read a formula."""
     text = exact(cell).translate(_ESCAPES)
     return f"'{text}" if isinstance(cell, str) and text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def shown(cell: Cell | Strip, digits: int = DIGITS, *, signed: bool = False) -> str:
-    """The cell as people see it: a number that is not whole by type with that many decimals, a dash when missing, nothing for a drawing."""
+    """Return the cell as people see it: a float with that many decimals, a dash when missing, nothing for a drawing."""
     if cell is None or is_missing(cell):
         return DASH
     if isinstance(cell, Strip):
@@ -94,7 +101,7 @@ def shown(cell: Cell | Strip, digits: int = DIGITS, *, signed: bool = False) -> 
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
-    """The columns of a table as people see them, intervals folded into the column of their value."""
+    """Return the columns of a table as people see them, intervals folded into the column of their value."""
     folded = {value: (low, high) for value, low, high in table.intervals}
     hidden = {name for ends in folded.values() for name in ends}
     by_place = [tuple(row[place] for row in table.rows) for place in range(len(table.columns))]
@@ -119,14 +126,14 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
 
 
 def _interval(low: Cell, high: Cell, digits: int, signed: bool) -> str:
-    """Both ends in brackets, or nothing when both are missing."""
+    """Return both ends in brackets, or nothing when both are missing."""
     if is_missing(low) and is_missing(high):
         return ""
     return f"[{shown(low, digits, signed=signed)}, {shown(high, digits, signed=signed)}]"
 
 
 def _best(table: Table, name: str, cells: Sequence[Any]) -> Iterator[int]:
-    """The rows that hold the best value of a column that has a best direction; none where there is nothing to compare."""
+    """Yield the rows with the best value of a column that has a best direction; none where there is nothing to compare."""
     if name not in (*table.highest, *table.lowest):
         return
     numbers = {row: float(cell or 0) for row, cell in enumerate(cells) if _is_number(cell) and not is_missing(cell)}
@@ -136,7 +143,7 @@ def _best(table: Table, name: str, cells: Sequence[Any]) -> Iterator[int]:
 
 
 def as_table(part: Table | Figure) -> Table:
-    """A table as it is; a figure's data as a table of the same name and title, every number in it, its columns' names distinct."""
+    """Return a table as it is, and the data of a figure as a table of the same name and title, with distinct column names."""
     if isinstance(part, Table):
         return part
     digits = DIGITS if isinstance(part, Lines) else part.digits
@@ -145,7 +152,7 @@ def as_table(part: Table | Figure) -> Table:
 
 
 def _distinct(names: Sequence[str]) -> Iterator[str]:
-    """The names, a number after those that were there before (two axes may bear one name)."""
+    """Yield the names, each repeated one with a number (two axes may have one name)."""
     taken: set[str] = set()
     for name in names:
         candidates = chain([name], (f"{name} ({number})" for number in count(2)))
@@ -155,7 +162,7 @@ def _distinct(names: Sequence[str]) -> Iterator[str]:
 
 
 def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Column names and rows of a figure's data."""
+    """Return column names and rows of the data of a figure."""
     if isinstance(figure, Heatmap):
         names = [figure.groups, figure.rows] if figure.groups else [figure.rows]
         numbers = [[float(value) for value in column] for column in np.transpose(figure.values)]
@@ -167,3 +174,55 @@ def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]
     named = [(figure.x_label or "x", figure.x), *figure.series.items()]
     named += [(f"{name} {end}", ys) for end in ("low", "high") for name, ys in getattr(figure, end).items()]
     return tuple(name for name, _ in named), tuple(zip(*(ys for _, ys in named), strict=True))
+
+
+# a corpus, as `rome score` prints it
+
+RIGHT = [True] * (2 + len(FEATURES))
+"""Segment and numbers are aligned to the right; the columns of texts follow them."""
+HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
+WHOLE = 200
+"""Columns of a text in a table of unlimited width; a longer one would fill every other row with blanks."""
+
+
+def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
+    """Return one line per segment (score, components, hypothesis, flags and worst errors), then the means and the signature.
+
+    Parameters
+    ----------
+    notes
+        One text per segment for an additional column, such as the kind of mistake that an example shows.
+    """
+    header = corpus_header(notes is not None)
+    rows = [corpus_row(segment, None if notes is None else notes[number]) for number, segment in enumerate(result.segments)]
+    right = RIGHT + [False] * (len(header) - len(RIGHT))
+    means = (result.score, *result.components)
+    table = "\n".join(aligned(header, rows, right, last=lambda: corpus_means(means, len(header))))
+    return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
+
+
+def corpus_header(notes: bool) -> list[str]:
+    """Return the names of the columns of a corpus table."""
+    return ["segment", "score", *FEATURES, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
+
+
+def corpus_row(segment: SegmentScore, note: str | None = None, *, whole: bool = False) -> list[str]:
+    """Return the cells of one segment in a corpus table; ``whole`` cuts its texts at WHOLE columns only."""
+    values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
+    narrow, wide = (WHOLE, WHOLE) if whole else (HYPOTHESIS_WIDTH, NOTE_WIDTH)
+    errors = sorted((error for error in segment.errors if error.severity != "none"), key=lambda error: -error.weight)
+    remarks = "; ".join([*segment.flags, *map(error_note, errors[:WORST])])
+    texts = [shorten(segment.hypothesis, narrow), shorten(remarks, wide)]
+    return [str(segment.segment), *values, *([] if note is None else [shorten(note, wide)]), *texts]
+
+
+def corpus_means(means: Sequence[float], columns: int) -> list[str]:
+    """Return the last line of a corpus table: the means of the score and the components."""
+    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - len(RIGHT))]
+
+
+def corpus_footer(segments: int, score: float, signature: str) -> str:
+    """Return the lines below a corpus table."""
+    label = supervision_note(signature)
+    named = f"{'supervised ' if label else ''}score {score:.4f}"
+    return f"{segments} segments, {named}, signature {signature}" + (f"\n{label}" if label else "")

@@ -1,4 +1,4 @@
-"""Reports as text: in colours and as wide as the window on a terminal, plain everywhere else."""
+"""Reports as text: coloured and as wide as the window on a terminal, plain everywhere else."""
 
 from __future__ import annotations
 
@@ -34,61 +34,46 @@ STYLES = {
     "delete": "red",
 }
 RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
-"""Columns two blanks apart, a line of dashes below the header and below ruled rows."""
+"""Two blanks between columns, a line of dashes below the header and below ruled rows."""
 UNBOUNDED = 100_000
 BETWEEN, FOLDED = 2, 12
-"""Blanks between columns, and columns that a text keeps before it stands below."""
+"""Blanks between columns, and the least columns of a text before its column moves to the next group."""
 BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
 """Columns of a drawing, of a table's text, of a text in a list; differences not counted that are listed."""
 
 
 def takes_colours(stream: TextIO) -> bool:
-    """True for a terminal that can show colours and a user who wants them: a set NO_COLOR (https://no-color.org) and TERM=dumb say no."""
+    """Return True for a terminal with colours, unless NO_COLOR (https://no-color.org) is set or TERM is dumb."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def document_text(document: model.Document, *, width: int = UNBOUNDED, colours: bool = False) -> str:
-    """A document as text.
-
-    Parameters
-    ----------
-    width
-        Columns; texts and tables are folded to them.
-    colours
-        With escape sequences.
-    """
+    """Return a document as text, folded to so many columns, with escape sequences where colours are wanted."""
     shown = [part for each in document.parts for part in _shown(each)]
     signature = [Text(visible(f"signature  {document.signature}"), STYLES["quiet"])] if document.signature else []
     return "\n\n".join(_rendered(part, width, colours) for part in (*shown, *signature))
 
 
 def terminal_text(document: model.Document, stream: TextIO) -> str:
-    """A document as text for this stream: on a terminal as wide as its window, in colours for who wants them."""
+    """Return a document as text for this stream: on a terminal as wide as its window, and coloured where colours are wanted."""
     width = shutil.get_terminal_size().columns if stream.isatty() else UNBOUNDED
     return document_text(document, width=width, colours=takes_colours(stream))
 
 
-def table_text(table: model.Table, width: int = CELL, room: int = UNBOUNDED) -> str:
-    """Title, table and note: numbers to the right and rounded, a dash for what is missing.
+def table_text(table: model.Table, room: int = UNBOUNDED) -> str:
+    """Return title, table and note, folded to so many columns.
 
-    Parameters
-    ----------
-    width
-        Columns that one text may take; what is cut shows as an ellipsis. Intervals follow their value in brackets, and an asterisk precedes the
-        best value of a column that has a best direction. Without rows: the header alone.
-    room
-        Columns of a terminal, to which table and note are folded.
+    Numbers are rounded and at the right, a missing value is a dash, an asterisk precedes the best value of a column.
     """
     starred = any(column.best for column in shown_columns(table))
     notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    fitting = _grid(table, _columns(table), width) if room == UNBOUNDED else Fitting(table)
-    grid = _rendered(fitting, room, False) if table.columns else ""
+    grid = _rendered(Fitting(table), room, False) if table.columns else ""
     folded = [_rendered(Text(visible(line)), room, False) for line in notes]
     return "\n".join([visible(table.title), "", visible(grid), *([""] if folded else []), *folded])
 
 
 def _rendered(part: RenderableType, width: int, colours: bool) -> str:
-    """What rich prints, without blanks at the ends of lines."""
+    """Return the output of rich, without blanks at the ends of lines."""
     stream = io.StringIO()
     settings: Any = {"color_system": "standard" if colours else None, "legacy_windows": False, "force_jupyter": False}
     console = Console(file=stream, width=width, force_terminal=colours, **settings)
@@ -97,7 +82,7 @@ def _rendered(part: RenderableType, width: int, colours: bool) -> str:
 
 
 def _shown(part: model.Part) -> Iterator[RenderableType]:
-    """A part as rich prints it; nothing for what only a page can show."""
+    """Yield a part as rich prints it; nothing for a part that only a page can show."""
     if isinstance(part, model.Head):
         words = f"  {part.words}" + (f"  [{', '.join(part.flags)}]" if part.flags else "")
         yield Text.assemble((part.number, STYLES["title"]), visible(words))
@@ -128,7 +113,7 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
 
 
 def _section(part: model.Section) -> Iterator[RenderableType]:
-    """Title and parts; of a row in a list the texts alone, shortened; a list that is folded away is left out."""
+    """Yield title and parts; only the shortened texts of a row in a list; nothing for a list that is folded."""
     if part.lead:
         lines = [line for inner in part.parts if isinstance(inner, model.Texts) for line in inner.lines]
         title = Text.assemble((part.lead, STYLES["title"]), f"  {visible(part.title)}")
@@ -143,7 +128,7 @@ def _section(part: model.Section) -> Iterator[RenderableType]:
 
 
 def _texts(lines: Sequence[model.Line], width: int | None = None) -> RenderableType:
-    """The names, and the texts with their errors underlined, each on one line where there is room."""
+    """Return the names, and the texts with their errors underlined, each on one line where there is room."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     for line in lines:
         if line.edit:
@@ -161,13 +146,13 @@ def _texts(lines: Sequence[model.Line], width: int | None = None) -> RenderableT
 
 
 def _errors(part: model.Errors) -> Iterator[Text]:
-    """Each error with its weight, texts, places and confidence, the worst first; then how many differences count nothing."""
+    """Yield each error with its weight, texts, places and confidence, the worst first; then the differences that are not counted."""
     if not part.counted:
         yield Text("no errors found")
     for error in sorted(part.counted, key=lambda error: -error.weight):
-        told = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
+        texts = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
         places = f"({', '.join(error.places)}; confidence {error.confidence:.2f})"
-        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {error.what} {told}  {places}")
+        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {error.what} {texts}  {places}")
         yield Text.assemble(f"{error.weight:.2f}  ", severity, rest)
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
@@ -176,19 +161,19 @@ def _errors(part: model.Errors) -> Iterator[Text]:
 
 
 def _difference(error: model.ErrorLine) -> str:
-    """The texts of a difference: ``before -> after``."""
+    """Return the texts of a difference: ``before -> after``."""
     before, after = (shorten(words or "nothing", 20) for words in (error.before, error.after))
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
 
 
 class Fitting:
-    """A table as wide as there is room: texts fold, and columns that do not fit stand below the others, beside the first one again."""
+    """A table that fits the window: texts fold, and columns without room are shown below the others, after the first column again."""
 
     def __init__(self, table: model.Table) -> None:
         self._table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table, in as many parts as it needs."""
+        """Yield the table in as many parts as it needs."""
         first, *others = _columns(self._table)
         room, groups = options.max_width - 1 + BETWEEN, [[first]]
         for column in others:
@@ -202,23 +187,23 @@ class Fitting:
                 more = max(0, min(spare, _wanted(column) - _needed(column)))
                 widths.append(_needed(column) + more - BETWEEN)
                 spare -= more
-            yield _grid(self._table, columns, widths=widths if spare >= 0 else ())
+            yield _grid(self._table, columns, widths if spare >= 0 else ())
 
 
 def _columns(table: model.Table) -> list[Column]:
-    """The columns that a text shows: bars of a table with a header stand beside their numbers."""
+    """Return the columns that a text shows: no drawings in a table with a header, where numbers are beside them."""
     columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
     return columns if table.header else [replace(column, name="") for column in columns]
 
 
 def _needed(column: Column) -> int:
-    """How wide a column and the blanks behind it must be: a number is never cut, a text folds."""
+    """Return the least width of a column with the blanks behind it: a number is never cut, a text folds."""
     name = max(map(display_width, column.name.split()), default=0)
     return _wanted(column, name) if column.numeric or column.drawn else min(_wanted(column, name), FOLDED + BETWEEN)
 
 
 def _wanted(column: Column, name: int | None = None) -> int:
-    """How wide a column and the blanks behind it are where nothing folds, or where only its name does, to this width."""
+    """Return the width of a column with the blanks behind it where nothing folds, or where only its name folds to this width."""
     if column.drawn:
         return BAR + BETWEEN
     texts = [display_width(shorten(visible(text), CELL)) + (row in column.best) for row, text in enumerate(column.texts)]
@@ -228,23 +213,17 @@ def _wanted(column: Column, name: int | None = None) -> int:
 
 
 def _details(column: Column) -> int:
-    """How wide the details are that stand in a column of their own."""
+    """Return the width of the details, which have their own column."""
     return max(map(display_width, column.details), default=0)
 
 
-def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widths: Sequence[int] = ()) -> RichTable:
-    """These columns; drawings of bars as dashes, an asterisk before the best value of a column.
-
-    Parameters
-    ----------
-    widths
-        Of the columns with their details; as wide as there is room where none are given.
-    """
+def _grid(table: model.Table, columns: Sequence[Column], widths: Sequence[int]) -> RichTable:
+    """Return the columns, with dashes for bars and an asterisk before a best value; ``widths`` include the details."""
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for place, column in enumerate(columns):
         details = _details(column)
         own = widths[place] - (details + BETWEEN if details else 0) if widths else None
-        name = Text(shorten(visible(column.name), width))
+        name = Text(shorten(visible(column.name), CELL))
         grid.add_column(name, justify="right" if column.numeric else "left", width=own)
         if details:
             grid.add_column("", width=details if widths else None)
@@ -252,7 +231,7 @@ def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widt
         cells = []
         for column in columns:
             cell, best = column.cells[row], row in column.best
-            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), width)}", STYLES["title"] if best else "")
+            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
             cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
             if _details(column):
                 cells.append(Text(column.details[row]))
@@ -261,7 +240,7 @@ def _grid(table: model.Table, columns: Sequence[Column], width: int = CELL, widt
 
 
 def _bar(strip: model.Strip) -> Text:
-    """Pieces as dashes, but for the ground they stand on."""
+    """Return the pieces as dashes, without the track behind them."""
     text = Text()
     for start, end, kind, _ in strip.pieces:
         if kind != "track":
@@ -270,7 +249,7 @@ def _bar(strip: model.Strip) -> Text:
 
 
 def _trees(trees: model.Trees) -> RenderableType:
-    """The two trees beside each other, each lemma with its relation, and the sign of the edit between them."""
+    """Return the two trees side by side, each lemma with its relation, and the sign of the edit between them."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     grid.add_row(*(Text(name, STYLES["quiet"]) for name in ("reference", "", "hypothesis")))
     for row in trees.rows:

@@ -1,7 +1,17 @@
-"""What a user holds after scoring: scores with their evidence, comparisons of systems, counterfactuals."""
+"""Scores with their evidence, comparisons of systems, counterfactuals, gates."""
 
 from __future__ import annotations
 
-from rome.results.scores import ComponentMeans, Components, Contributions, CorpusScore, Evidence, SegmentScore
+from rome.results.corpus import CorpusScore
+from rome.results.segment import Change, ComponentMeans, Components, Contributions, Counterfactual, Evidence, SegmentScore
 
-__all__ = ["ComponentMeans", "Components", "Contributions", "CorpusScore", "Evidence", "SegmentScore"]
+__all__ = [
+    "Change",
+    "ComponentMeans",
+    "Components",
+    "Contributions",
+    "CorpusScore",
+    "Counterfactual",
+    "Evidence",
+    "SegmentScore",
+]

@@ -1,28 +1,26 @@
-"""Two systems on the same segments: how far apart they are, how sure that is, and which segments decide."""
+"""Two systems on the same segments: their differences, how certain these are, and the segments and mistakes behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rome.combining.signature import differing_keys
-from rome.exceptions import InputError, SignatureMismatchError
-from rome.features.values import FEATURES
-from rome.results import Contributions, CorpusScore
-from rome.results.changes import Change, ErrorChange, error_changes
-from rome.results.displayed import Displayed
-from rome.results.resampling import LEVEL, Rows, bootstrap_intervals, sign_flip_p_values
-from rome.results.serialisation import plain
+from rome.combining.combiner import MEASURES
+from rome.combining.signature import check_same_signature
+from rome.exceptions import InputError
+from rome.reports.resampling import LEVEL, bootstrap_intervals, sign_flip_p_values
+from rome.reports.segment import error_name
+from rome.results.corpus import CorpusScore
+from rome.results.displayed import Displayed, plain
+from rome.results.segment import Change, Contributions
 
 if TYPE_CHECKING:
     from rome.reports.model import Document
-
-MEASURES = ("score", *FEATURES)
-"""What is compared: the score and the four components."""
 
 EQUAL = 1e-9
 """Two systems whose numbers for a segment differ by less are tied there."""
@@ -30,18 +28,18 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The score or one component of two systems.
+    """The difference of two systems in the score or in one component.
 
     Attributes
     ----------
     a, b
         The two means, each in [0, 1].
     difference
-        A minus b, so positive says that the first system is better.
+        A minus b, so a positive number favours the first system.
     low, high
         The interval of the difference (see Comparison.level); nan with fewer than two segments.
     p_value
-        Two-sided, the probability of a difference at least as far from 0 if it were chance which system's output is which.
+        Two-sided: the probability of a difference at least as far from 0 if the outputs were assigned to the systems at random.
     wins, losses, ties
         The number of segments where the first system is better, worse, and neither.
     """
@@ -59,20 +57,54 @@ class Difference:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves 0 out: one system is ahead, as far as these segments tell."""
+        """True when the interval excludes 0, so that one system is ahead."""
         return self.low > 0.0 or self.high < 0.0
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorChange:
+    """One kind of mistake in two results of the same segments.
+
+    Attributes
+    ----------
+    name, plural
+        Such as ``wrong number``, ``wrong numbers``.
+    gone, come
+        The segments with such a mistake before and not after, after and not before; a segment number occurs once per mistake.
+    """
+
+    name: str
+    plural: str
+    gone: tuple[int, ...]
+    come: tuple[int, ...]
+
+    @property
+    def difference(self) -> int:
+        """The number of such mistakes after minus the number before."""
+        return len(self.come) - len(self.gone)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {"name": self.name, "difference": self.difference, "gone": list(self.gone), "come": list(self.come)}
+
+    def __str__(self) -> str:
+        """Return a phrase such as ``12 fewer wrong numbers``."""
+        count = abs(self.difference)
+        if not count:
+            return f"as many {self.plural}, {len(self.come)} of them in other places"
+        return f"{count} {'more' if self.difference > 0 else 'fewer'} {self.name if count == 1 else self.plural}"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison(Displayed):
-    """Two systems compared segment by segment; made by `compare`, displays itself as text and in a notebook.
+    """Two systems compared segment by segment; `compare` makes it, and it displays itself as text and in a notebook.
 
     Attributes
     ----------
     a, b
-        What was compared.
+        The two results.
     names
-        What the two are called.
+        The names of the two systems.
     differences
         Of the score and of each component, in the order of MEASURES.
     level
@@ -96,15 +128,14 @@ class Comparison(Displayed):
 
     @property
     def contributions(self) -> Contributions:
-        """What each feature has to do with the difference of the scores: the means over the segments, which add up to it."""
+        """The share of each feature in the difference of the scores: the means over the segments, whose sum is that difference."""
         return Contributions(*np.mean([[*change.contributions] for change in self.changes], axis=0).tolist())
 
     def __getitem__(self, name: str) -> Difference:
         """Return the difference of the score or of one component by its name. Raises InputError for another name."""
-        for found in self.differences:
-            if found.name == name:
-                return found
-        raise InputError(f"{name!r} is not compared: choose {', '.join(MEASURES)}")
+        if name not in MEASURES:
+            raise InputError(f"the name must be one of {', '.join(MEASURES)}, got {name!r}")
+        return self.differences[MEASURES.index(name)]
 
     def __iter__(self) -> Iterator[Difference]:
         """Return the five differences, the score's first."""
@@ -116,7 +147,7 @@ class Comparison(Displayed):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Return the change of each segment from the second system to the first."""
+        """The change of each segment from the second system to the first."""
         return tuple(Change(before, after) for after, before in zip(self.a, self.b, strict=True))
 
     def deciding(self, count: int = 10) -> tuple[Change, ...]:
@@ -126,24 +157,20 @@ class Comparison(Displayed):
 
     @property
     def error_changes(self) -> tuple[ErrorChange, ...]:
-        """Which mistakes the first system makes that the second does not, and the other way round, kind by kind; none without evidence."""
-        return error_changes(self.b, self.a)
+        """The mistakes that only one of the systems makes, kind by kind; none without evidence."""
+        return error_changes(self.changes)
 
     def to_dict(self, *, segments: int = 10) -> dict[str, Any]:
-        """Plain values only, ready for JSON: the differences, the mistakes that went and came, and so many of the segments that decide."""
+        """Return plain values, ready for JSON: differences, changed mistakes, and so many of the deciding segments."""
+        parts = ("difference", "components", "contributions")
         row = {
             "names": list(self.names),
             "segments": len(self.a),
-            "differences": {found.name: found for found in self.differences},
+            "differences": {measure.name: measure for measure in self.differences},
             "contributions": self.contributions,
             "error_changes": [change.to_dict() for change in self.error_changes],
             "deciding": [
-                {
-                    "segment": change.after.segment,
-                    "difference": change.difference,
-                    "components": change.components,
-                    "contributions": change.contributions,
-                }
+                {"segment": change.after.segment, **{part: getattr(change, part) for part in parts}}
                 for change in self.deciding(segments)
             ],
             **{key: getattr(self, key) for key in ("level", "resamples", "seed")},
@@ -152,9 +179,9 @@ class Comparison(Displayed):
         return dict(plain(row))
 
     def __repr__(self) -> str:
-        """Short: the names, the scores' difference and its interval."""
-        found = self.score
-        interval = f"{found.difference:+.4f}, [{found.low:+.4f}, {found.high:+.4f}]"
+        """Show the names, the difference of the scores and its interval."""
+        score = self.score
+        interval = f"{score.difference:+.4f}, [{score.low:+.4f}, {score.high:+.4f}]"
         return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
 
     def _document(self) -> Document:
@@ -170,39 +197,47 @@ def compare(
     """Compare two systems on the same segments: every difference is the first minus the second.
 
     The intervals hold 95 % of the mean differences over ``resamples`` resamples of segments (paired bootstrap, percentiles); the p-values
-    come from as many random swaps of the two outputs of a segment. The same seed gives the same numbers. With several references a
-    segment, the two systems may each have met another one.
+    come from as many random swaps of the two outputs of a segment. The same seed gives the same numbers. With several references per
+    segment, each system may match another one.
 
     Raises InputError for systems without segments, for segments or references that differ (naming the first), for other than two
     different names, and for resamples below 1; SignatureMismatchError for scores that were made in two ways.
     """
     pair = _names(names)
     _check(a, b, pair)
-    first, second = measures(a), measures(b)
+    first, second = a.measures, b.measures
     gaps = first - second
     intervals = bootstrap_intervals(gaps, resamples, seed)
     p_values = sign_flip_p_values(gaps, resamples, seed)
-    found = []
-    for place, name in enumerate(MEASURES):
-        means = float(first[:, place].mean()), float(second[:, place].mean())
-        wins, losses = int((gaps[:, place] >= EQUAL).sum()), int((gaps[:, place] <= -EQUAL).sum())
-        low, high = map(float, intervals[place])
-        counts = (wins, losses, len(gaps) - wins - losses)
-        found.append(Difference(name, *means, float(gaps[:, place].mean()), low, high, float(p_values[place]), *counts))
-    return Comparison(a, b, pair, tuple(found), LEVEL, resamples, seed)
+    wins, losses = (gaps >= EQUAL).sum(axis=0), (gaps <= -EQUAL).sum(axis=0)
+    columns = (first.mean(axis=0), second.mean(axis=0), gaps.mean(axis=0), *intervals.T, p_values, wins, losses)
+    rows = zip(MEASURES, *(column.tolist() for column in (*columns, len(gaps) - wins - losses)), strict=True)
+    return Comparison(a, b, pair, tuple(Difference(*row) for row in rows), LEVEL, resamples, seed)
 
 
-def measures(result: CorpusScore) -> Rows:
-    """(n, 5) float64, one row a segment: the score and the four components, in the order of MEASURES."""
-    rows = [(segment.score, *(component.value for component in segment.components)) for segment in result]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(MEASURES))
+def error_changes(changes: Iterable[Change]) -> tuple[ErrorChange, ...]:
+    """Return the kinds of mistakes that went or came, the largest change first; segments without evidence are ignored.
+
+    A mistake is the same in both when kind, type, severity, the place in the reference and the words of the hypothesis are.
+    """
+    gone: dict[tuple[str, str], list[int]] = defaultdict(list)
+    come: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for change in changes:
+        if change.before.evidence.errors is None or change.after.evidence.errors is None:
+            continue
+        for segments, errors in ((gone, change.went), (come, change.came)):
+            for error in errors:
+                segments[error_name(error)].append(change.after.segment)
+    names = sorted(gone.keys() | come.keys())
+    kinds = [ErrorChange(*name, tuple(gone.get(name, ())), tuple(come.get(name, ()))) for name in names]
+    return tuple(sorted(kinds, key=lambda change: (-abs(change.difference), -len(change.come) - len(change.gone))))
 
 
 def _names(names: Sequence[str]) -> tuple[str, str]:
-    """Two different names."""
+    """Return the two names, checked."""
     given = [names] if isinstance(names, str) else list(names)
     if len(given) != 2 or not all(isinstance(name, str) and name.strip() for name in given) or given[0] == given[1]:
-        raise InputError(f'names={names!r} does not name two systems: give two different names, such as names=("old", "new")')
+        raise InputError(f'names must be two different names, such as names=("old", "new"), got {names!r}')
     return given[0], given[1]
 
 
@@ -210,10 +245,8 @@ def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
     """Raise unless both are scores of the same segments, made in the same way."""
     for given, name in ((a, names[0]), (b, names[1])):
         if not isinstance(given, CorpusScore):
-            raise InputError(f"system {name} is {type(given).__name__}, not a CorpusScore: give what `metric.score` returned")
-    if a.signature != b.signature:
-        keys = "; ".join(differing_keys(a.signature, b.signature, names))
-        raise SignatureMismatchError(f"{names[0]} and {names[1]} were scored in two ways ({keys}): score both with one metric")
+            raise InputError(f"system {name} must be a CorpusScore, as `metric.score` returns, got {type(given).__name__}")
+    check_same_signature(a.signature, b.signature, names)
     if len(a) != len(b) or not len(a):
         raise InputError(
             f"{names[0]} has {len(a)} segments, {names[1]} has {len(b)}: give two systems' scores of the same segments, one or more"

@@ -1,9 +1,14 @@
-"""How a result shows itself: as text, in a notebook, and as a page for itself."""
+"""Any result as plain values for JSON, as text, in a notebook and as an HTML page."""
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from rome.storage.files import open_output
 
@@ -40,7 +45,7 @@ class Displayed:
         return None
 
     def __str__(self) -> str:
-        """Everything that the page says, as text."""
+        """Return the content of the page as text."""
         from rome.reports.text import document_text
 
         return document_text(self._document())
@@ -52,5 +57,41 @@ class Displayed:
         return notebook(self._document())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return the same for a notebook (HTML) and for a terminal (plain text)."""
+        """Return the result for a notebook (HTML) and for a terminal (plain text)."""
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
+
+def plain(value: Any) -> Any:
+    """Convert a value to dictionaries, lists, str, int, float, bool and None.
+
+    Dataclasses become dictionaries of their public fields, and of ``operations`` where a class computes them on demand; arrays and
+    tuples become lists; a number that is not finite becomes None, because JSON cannot represent it. An error span takes the
+    customary form ``{text, start, end, severity, confidence, type, reference: {text, start, end}}``.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (int, float)):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return _error_span(value) if hasattr(value, "severity") else _dataclass(value)
+    return [plain(inner) for inner in value]
+
+
+def _dataclass(value: Any) -> dict[str, Any]:
+    """Return the public fields by name."""
+    row = {item.name: plain(getattr(value, item.name)) for item in fields(value) if not item.name.startswith("_")}
+    if hasattr(value, "operations"):
+        row["operations"] = plain(value.operations)
+    return row
+
+
+def _error_span(error: Any) -> dict[str, Any]:
+    """Return the fields with the place in the hypothesis at the top and the one in the reference below ``reference``; either may be None."""
+    row = _dataclass(error)
+    place = row.pop("hypothesis") or {"text": None, "start": None, "end": None}
+    reference = row.pop("reference")
+    return {**place, **row, "reference": reference}

@@ -1,8 +1,7 @@
-"""A gate for continuous integration: are there more mistakes of a severity than allowed, and in which segments?"""
+"""A gate for continuous integration: compare the numbers of mistakes with limits and name the offending segments."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,25 +9,24 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
-from rome.results import SegmentScore
-from rome.results.changes import errors_of, unmatched
-from rome.results.serialisation import plain
+from rome.results.displayed import plain
+from rome.results.segment import SegmentScore, unmatched
 
 SEVERITIES = ("critical", "major", "minor")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is allowed; None allows everything.
+    """The limits of a gate; None allows everything.
 
     Raises InputError for a negative number, and for a score outside [0, 1].
 
     Attributes
     ----------
     critical, major, minor
-        The most errors of that severity, of all segments together.
+        The most errors of that severity in all segments together.
     score
-        The least score of every segment, in [0, 1].
+        The lowest score that a segment may have, in [0, 1].
     """
 
     critical: int | None = None
@@ -41,19 +39,19 @@ class Limits:
         for name in SEVERITIES:
             most = getattr(self, name)
             if most is not None and most < 0:
-                raise InputError(f"at most {most} {name} errors cannot be: give 0 or more")
+                raise InputError(f"{name} must be 0 or more errors, got {most}")
         if self.score is not None and not 0.0 <= self.score <= 1.0:
-            raise InputError(f"a score of at least {self.score:g} cannot be asked for: give a number from 0 to 1")
+            raise InputError(f"score must be in [0, 1], got {self.score:g}")
 
 
 @dataclass(frozen=True, slots=True)
 class Offence:
-    """A segment that is to blame: its errors of the severities that are over their limit, or a score that is too low.
+    """A segment with errors of a severity that exceeds its limit, or with a score that is too low.
 
     Attributes
     ----------
     name
-        What the segment is called: its id, or its number from 0.
+        The id of the segment, or its number from 0.
     """
 
     name: str
@@ -63,37 +61,35 @@ class Offence:
 
     @property
     def message(self) -> str:
-        """What is wrong, in one line."""
-        found = [f"{error.severity} {error.type}: {_words(error)}" for error in self.errors]
-        return "; ".join([*([f"score {self.segment.score:.3f}"] if self.low else []), *found])
+        """The errors and the low score in one line."""
+        errors = [f"{error.severity} {error.type}: {_words(error)}" for error in self.errors]
+        return "; ".join([*([f"score {self.segment.score:.3f}"] if self.low else []), *errors])
 
 
 def _words(error: ErrorSpan) -> str:
-    """Return the words that the error is about, first those of the reference."""
+    """Return the words of the error, first those of the reference."""
     sides = [f'"{span.text}"' for span in (error.reference, error.hypothesis) if span is not None]
-    return (
-        " -> ".join(dict.fromkeys(sides))
-        if len(sides) == 2
-        else f"{sides[0]} {'missing' if error.hypothesis is None else 'added'}"
-    )
+    if len(sides) == 2:
+        return " -> ".join(dict.fromkeys(sides))
+    return f"{sides[0]} {'missing' if error.hypothesis is None else 'added'}"
 
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate found.
+    """The result of a gate.
 
     Attributes
     ----------
     names, segments
-        All that was looked at.
+        All checked segments.
     limits
-        What was allowed.
+        The limits that were applied.
     counts
-        How many errors of each severity there are; beside a baseline, those that it does not have.
+        The number of errors of each severity; with a baseline, of those that it does not have.
     offences
-        The segments that are to blame, in their order; none when the gate is passed.
+        The offending segments, in their order; none when the gate is passed.
     baseline
-        Whether errors of a baseline were left out.
+        True when the errors of a baseline were not counted.
     """
 
     names: tuple[str, ...]
@@ -105,20 +101,24 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is over its limit."""
+        """True when no limit is exceeded."""
         return not self.offences
 
     @property
     def summary(self) -> str:
         """One line: passed or failed, and every count beside its limit."""
-        new = "new " if self.baseline else ""
-        told = [f"{self.counts[name]} {new}{name} ({_allowed(getattr(self.limits, name))})" for name in SEVERITIES]
-        low = sum(offence.low for offence in self.offences)
-        told += [] if self.limits.score is None else [f"{low} segments below a score of {self.limits.score:g}"]
-        return f"{'passed' if self.passed else 'FAILED'}: {', '.join(told)} in {len(self.segments)} segments"
+        new, parts = "new " if self.baseline else "", []
+        for name in SEVERITIES:
+            limit = getattr(self.limits, name)
+            allowed = "any number allowed" if limit is None else f"at most {limit} allowed"
+            parts.append(f"{self.counts[name]} {new}{name} ({allowed})")
+        if self.limits.score is not None:
+            low = sum(offence.low for offence in self.offences)
+            parts.append(f"{low} segments below a score of {self.limits.score:g}")
+        return f"{'passed' if self.passed else 'FAILED'}: {', '.join(parts)} in {len(self.segments)} segments"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values only, ready for JSON."""
+        """Return plain values, ready for JSON."""
         row = {
             "passed": self.passed,
             "segments": len(self.segments),
@@ -139,10 +139,6 @@ class GateResult:
         return dict(plain(row))
 
 
-def _allowed(most: int | None) -> str:
-    return "any number allowed" if most is None else f"at most {most} allowed"
-
-
 def check_limits(
     segments: Iterable[SegmentScore],
     limits: Limits,
@@ -157,32 +153,27 @@ def check_limits(
     Parameters
     ----------
     names
-        What the segments are called; by default their numbers.
+        The names of the segments; by default their numbers.
     baseline
-        Scores of the same segments; errors that stand there too are not counted, and a score is low only where it was not before.
+        Scores of the same segments. Errors that they have, too, are not counted, and a score is low only where theirs is not.
     """
     given = tuple(segments)
     if not given:
         raise InputError("there is no segment to check: give at least one")
-    before = None if baseline is None else tuple(baseline)
-    if before is not None:
-        _check_same(given, before)
-    found = [_new_errors(segment, None if before is None else before[n], limits) for n, segment in enumerate(given)]
-    counts: Counter[str] = Counter(error.severity for errors in found for error in errors)
-    over = {name for name in SEVERITIES if counts[name] > _most(getattr(limits, name))}
+    before = [None] * len(given) if baseline is None else _baseline(given, baseline)
+    errors = [_new_errors(*pair, limits) for pair in zip(given, before, strict=True)]
+    counts: Counter[str] = Counter(error.severity for each in errors for error in each)
+    over = [name for name in SEVERITIES if (limit := getattr(limits, name)) is not None and counts[name] > limit]
     called = tuple(str(segment.segment) for segment in given) if names is None else tuple(names)
     offences = []
-    for n, (segment, errors) in enumerate(zip(given, found, strict=True)):
-        blamed = tuple(error for error in errors if error.severity in over)
-        low = limits.score is not None and segment.score < limits.score
-        low = low and not (before is not None and before[n].score < (limits.score or 0.0))
-        if blamed or low:
-            offences.append(Offence(called[n], segment, blamed, low))
-    return GateResult(called, given, limits, {name: counts[name] for name in SEVERITIES}, tuple(offences), before is not None)
-
-
-def _most(limit: int | None) -> float:
-    return math.inf if limit is None else limit
+    for name, segment, old, each in zip(called, given, before, errors, strict=True):
+        excess = tuple(error for error in each if error.severity in over)
+        least = limits.score or 0.0
+        low = segment.score < least and not (old is not None and old.score < least)
+        if excess or low:
+            offences.append(Offence(name, segment, excess, low))
+    numbers = {name: counts[name] for name in SEVERITIES}
+    return GateResult(called, given, limits, numbers, tuple(offences), baseline is not None)
 
 
 def _new_errors(segment: SegmentScore, before: SegmentScore | None, limits: Limits) -> tuple[ErrorSpan, ...]:
@@ -192,12 +183,15 @@ def _new_errors(segment: SegmentScore, before: SegmentScore | None, limits: Limi
             raise InputError(
                 f"segment {each.segment} has no evidence, so its errors are not known: write it with `rome score --format jsonl --evidence`"
             )
-    return errors_of(segment) if before is None else unmatched(errors_of(segment), errors_of(before))
+    return segment.errors if before is None else unmatched(segment.errors, before.errors)
 
 
-def _check_same(given: Sequence[SegmentScore], before: Sequence[SegmentScore]) -> None:
+def _baseline(given: Sequence[SegmentScore], baseline: Iterable[SegmentScore]) -> Sequence[SegmentScore]:
+    """Return the segments of the baseline, checked to be the given ones."""
+    before = tuple(baseline)
     if len(given) != len(before):
         raise InputError(f"the baseline has {len(before)} segments and {len(given)} are checked: score the same segments")
     for one, other in zip(given, before, strict=True):
         if one.reference_index == other.reference_index and one.reference != other.reference:
             raise InputError(f"segment {one.segment} has another reference in the baseline: score the same segments")
+    return before

@@ -21,8 +21,7 @@ from starlette.routing import Route
 from rome import __version__
 from rome.checks import CheckedPair, EmptyReference
 from rome.reports.html import STYLE, asset, page, page_style, policy
-from rome.results import CorpusScore, SegmentScore
-from rome.results.changes import Change
+from rome.results import Change, CorpusScore, SegmentScore
 from rome.service.errors import RequestError
 from rome.service.requests import read_edit, read_json, read_pair, read_pairs
 from rome.service.scorer import Scorer

@@ -43,7 +43,7 @@ from rome.evaluation.statistics.agreement import (
     weighted_mean,
 )
 from rome.exceptions import InputError
-from rome.results.resampling import bootstrap_means
+from rome.reports.resampling import bootstrap_means
 
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 PERMUTED_PAIRS = 20_000

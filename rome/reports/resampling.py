@@ -1,6 +1,6 @@
-"""How sure is a mean? Bootstrap intervals and sign-flip tests over segments, the same numbers for the same seed.
+"""The uncertainty of means: bootstrap intervals and sign-flip tests over segments, the same numbers for the same seed.
 
-Every column of a table is resampled together, so that the intervals of the score and of the components speak of the same draws.
+All columns of a table are resampled together, so that the intervals of the score and of the components come from the same draws.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ LEVEL = 0.95
 """The share of resampled means that an interval holds."""
 
 EXACT = 12
-"""Up to so many segments every pattern of signs is counted, not a sample of them."""
+"""The most segments for which every pattern of signs is counted, not a sample of them."""
 
 MANY = 5000
-"""Above so many segments `mean_intervals` takes the normal approximation."""
+"""The most segments for which `mean_intervals` resamples; for more it uses the normal approximation."""
 
 NEAR = 1e-12
 """Sums closer than this (relative to the sum of absolute differences) are equal: rounding."""
@@ -32,8 +32,8 @@ def bootstrap_means(table: ArrayLike, resamples: int, seed: int) -> Rows:
     Parameters
     ----------
     table
-        (n, k), one row a segment. Gives (resamples, k); with no rows nan. Each resample draws ``integers(n, size=n)`` from
-        ``default_rng(seed)``; only how often each row came is kept, so 100,000 segments need no more memory than their table.
+        (n, k), one row per segment. Gives (resamples, k), nan without rows. Each resample draws ``integers(n, size=n)`` from
+        ``default_rng(seed)``; only the count of each row is kept, so 100,000 segments need no more memory than their table.
     """
     rows, generator = _checked(table, resamples), np.random.default_rng(seed)
     count = len(rows)
@@ -46,7 +46,7 @@ def bootstrap_means(table: ArrayLike, resamples: int, seed: int) -> Rows:
 
 
 def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int, level: float = LEVEL) -> Rows:
-    """(k, 2) lower and upper ends of the percentile interval of each column's mean; nan below two rows, which nothing can be drawn from.
+    """Return the percentile interval of the mean of each column, (k, 2); nan below two rows.
 
     Source: Efron and Tibshirani 1993, section 13.3; for two systems Koehn 2004, "Statistical significance tests for machine translation
     evaluation" (pass the differences).
@@ -59,9 +59,10 @@ def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int, level: floa
 
 
 def mean_intervals(table: ArrayLike, seed: int = 0, level: float = LEVEL) -> Rows:
-    """(k, 2) intervals of the column means for showing beside them; quick for any number of rows.
+    """Return intervals of the column means to be shown beside them, (k, 2); quick for any number of rows.
 
-    Up to 5,000 rows percentiles of 1,000 resamples; beyond, the normal approximation, which then cannot be told from them. nan below two rows.
+    Up to 5,000 rows these are percentiles of 1,000 resamples; for more rows the normal approximation, which is then equal to them in
+    practice. nan below two rows.
     """
     rows = np.asarray(table, dtype=np.float64)
     if len(rows) <= MANY:
@@ -73,7 +74,7 @@ def mean_intervals(table: ArrayLike, seed: int = 0, level: float = LEVEL) -> Row
 
 
 def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
-    """(k,) two-sided p-values: how often a mean would be as far from 0 if every row's sign were drawn by a coin.
+    """Return two-sided p-values, (k,): the probability of a mean as far from 0 if the sign of every row were random.
 
     Raises InputError for resamples below 1. Source: Fisher's randomisation test, as Riezler and Maxwell 2005 recommend for comparing two
     systems.
@@ -81,9 +82,9 @@ def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
     Parameters
     ----------
     table
-        (n, k) paired differences, one row a segment; a row's signs flip together, as its two systems change places. All 2**n patterns are
-        counted up to 12 segments; beyond them ``resamples`` random ones and the data itself as one more (Phipson and Smyth 2010), so p is never
-        0. Without rows nan.
+        (n, k) paired differences, one row per segment; the signs of a row flip together, as its two systems change places. Up to 12
+        segments all 2**n patterns are counted; for more, ``resamples`` random ones and the data itself (Phipson and Smyth 2010), so p is
+        never 0. nan without rows.
     """
     rows, generator = _checked(table, resamples), np.random.default_rng(seed)
     count, total = len(rows), rows.sum(axis=0)
@@ -103,8 +104,8 @@ def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
 def _checked(table: ArrayLike, resamples: int) -> Rows:
     """Return the table as (n, k) float64."""
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
-        raise InputError(f"resamples={resamples!r} gives no interval: take a whole number of 1 or more, 2000 is usual")
+        raise InputError(f"resamples must be a positive integer, got {resamples!r}: 2000 is usual")
     rows = np.asarray(table, dtype=np.float64)
     if rows.ndim != 2:
-        raise InputError(f"a table of shape {rows.shape} has no columns of segments: give (segments, columns)")
+        raise InputError(f"the table must have the shape (segments, columns), got {rows.shape}")
     return rows
