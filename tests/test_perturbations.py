@@ -99,12 +99,7 @@ ROWS = {
     "words_by_token": (ALBUM, "The AAA AAA an important album.|The company released an AAA AAA."),
     "words_by_similar": (ALBUM, "The (firm|company) (published|released) an? (important) (song|album)."),
     "passive_form": (ALBUM, "An important album was released by the company."),
-    "contraction_changed": (PARIS, "They did not go to Paris without any money."),
-    "number_notation": (DOGS, "She quickly told him that 3 old dogs had found her brother near the river."),
-    "time_notation": (PAPER, r"She bought .* on (?!12 May at 9:30 pm).* at (9:30 ?pm|9:30 p\.m\.|21:30|9:30 in the evening)\."),
-    "unit_notation": (PAPER, "She bought a daily paper for \\$50 from her father on 12 May at 9:30 pm."),
     "spelling_variant": (BOOK, "Doctor Brown gave Mary a gray book, and she thanked him."),
-    "abbreviated_name": (BOOK, r"Dr\.? Brown gave Mary a grey book, and she thanked him\."),
     "synonym_reworded": (ALBUM, "The (firm|company) released an? (important|significant) album."),
     "opposite_word": (ALBUM, "The company released an (unimportant|insignificant) album."),
     "relation_reversed": (DOGS, "She quickly told him that three old dogs had found her brother far from the river."),
@@ -115,7 +110,6 @@ ROWS = {
     ),
     "frequency_changed": (PAPER, "She bought a (weekly|monthly|yearly) paper .*"),
     "unit_changed": (PAPER, "She bought a daily paper for 50 (euros|yen|roubles|francs) from her father on 12 May at 9:30 pm."),
-    "magnitude_changed": (PAPER, "She bought a daily paper for (500|5) dollars .* on 12 May at 9:30 pm."),
     "digits_transposed": (PAPER, r"She bought a daily paper for (\d0|5\d) dollars .* on 12 May at 9:30 pm\."),
     "day_or_month_changed": (PAPER, r"She bought .* on (\d{1,2} May|12 (?!May)\w+) at 9:30 pm\."),
     "time_of_day_changed": (PAPER, r"She bought .* on 12 May at (9:30 am|\d+:\d\d pm)\."),
@@ -124,13 +118,11 @@ ROWS = {
     "concession_changed": (CUP, "John beat Maria in Oslo in 1990 although 5 players stayed in Rome until 1996."),
     "inclusion_changed": (ROOMS, "They will be able to leave all rooms, excluding offices, unless John refused to pay."),
     "modality_changed": (ROOMS, "They will be unable to leave .*"),
-    "certainty_changed": (ROOMS, "They might be able to leave .*"),
     "event_reversed": (ROOMS, "They .*, unless John agreed to pay."),
     "roles_swapped": (CUP, "Maria beat John in Oslo in 1990 because .*"),
     "phrases_exchanged": (CUP, ".+"),
     "names_exchanged": (CUP, "(Maria beat John in Oslo .* Rome|John beat Maria in Rome .* Oslo) until 1996."),
     "numbers_exchanged": (CUP, "John beat Maria in Oslo in 1996 because 5 players stayed in Rome until 1990."),
-    "cause_and_effect_swapped": (CUP, "5 players stayed in Rome until 1996 because John beat Maria in Oslo in 1990."),
 }
 
 
@@ -211,7 +203,7 @@ def test_rows_and_table_are_complete() -> None:
     assert set(ROWS) == set(PERTURBATIONS)
     numbers = {p.identifier for p in PERTURBATIONS.values()} - {None}
     assert numbers | set(NOT_AUTOMATED) == set(range(1, 36)) and not numbers & set(NOT_AUTOMATED)
-    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 14
+    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 9
     assert all(p.function.__doc__ and p.name.islower() for p in PERTURBATIONS.values())
     severities = {"repeated_twice": "minor", "hypernym": "major", "antonym": "critical", "tense": "major", "empty_text": "base"}
     assert {name: PERTURBATIONS[name].severity for name in severities} == severities

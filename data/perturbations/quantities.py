@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from itertools import combinations
 
@@ -18,7 +17,7 @@ SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SEASONS = "spring summer autumn winter".split()
-CENTURIES = word_sequence("notation.ordinals")[10:21]
+CENTURIES = word_sequence("numbers.ordinals")[10:21]
 ORDERS = frozenset("hundred thousand million billion trillion dozen".split())
 LATEST_YEAR = 2025
 NUMBER = re.compile(r"(?<![\w.,/:#№’'–−-])(?!0\d)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(st|nd|rd|th)?(?![\w/:–−-]|[.,]\d)")
@@ -187,22 +186,6 @@ def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
     listed = not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))
     dashed = first.kind in ("year", "day") and re.search(r"[–—-]", between) is not None and len(between) < 20
     return not (RANGED.fullmatch(between) or listed or dashed)
-
-
-@perturbation("accuracy", "mistranslation - magnitude", "critical")
-def magnitude_changed(parse: Parse) -> Outcome:
-    """Multiply or divide a number in digits by ten: *3,000* -> *30,000*, *0.5* -> *5*."""
-    numbers = [figure for figure in _figures(parse) if figure.kind in ("number", "money", "percentage")]
-
-    def make(figure: _Figure) -> list[Change] | None:
-        value = Decimal(figure.text.replace(",", ""))
-        others = [value * 10, value / 10 if "." in figure.text else value // 10]
-        most = Decimal(100 if figure.kind == "percentage" else 10**15)
-        mark = "," if "," in figure.text else ""
-        options = [f"{other.normalize():{mark}f}" for other in others if other <= most and (other >= 2 or "." in figure.text)]
-        return parse.replace(figure.start, figure.end, parse.rng.choice(options)) if options else None
-
-    return parse.choose(numbers, make, "no number whose order of magnitude can change")
 
 
 @perturbation("accuracy", "mistranslation - digits", "critical")
