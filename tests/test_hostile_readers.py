@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_readers_released import MISPAIRED, Files, single
+from test_readers_released import RELEASED, Files, single
 
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
@@ -45,9 +45,8 @@ CONLLU: Files = {
 WIKIPEDIA: Files = {"w.jsonl": '{"text": "A and B.", "split": ["A.", "B."]}\n{"text": "C.", "split": []}\n'}
 WMT: Files = {"wmt.jsonl": '{"lp": "de-en", "segment": 3, "reference": ["A."], "outputs": {"y": "B.", "x": "C."}}\n'}
 Reader = tuple[str, Files, Callable[[Path], object]]
-RELEASED: dict[Any, Reader] = {case.read: (case.name.partition(":")[0], case.files, case.read) for case in MISPAIRED}
 READERS: list[Reader] = [
-    *RELEASED.values(),
+    *((one.name, one.files, one.read) for one in RELEASED),
     ("pairs as a table", PAIRS_TSV, single(lambda path: read_pairs(str(path)), PAIRS_TSV)),
     ("pairs as JSON lines", PAIRS_JSONL, single(lambda path: read_pairs(str(path)), PAIRS_JSONL)),
     ("pairs as CSV", PAIRS_CSV, single(lambda path: read_pairs(str(path)), PAIRS_CSV)),
@@ -56,28 +55,8 @@ READERS: list[Reader] = [
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
     ("CoNLL-U trees", CONLLU, single(lambda path: list(read_trees(path)), CONLLU)),
 ]
-VALUES = (
-    None,
-    True,
-    -1,
-    0,
-    3,
-    1.5,
-    float("nan"),
-    float("inf"),
-    10**400,
-    "",
-    " ",
-    "x",
-    "1",
-    "\ud800",
-    "=1+1",
-    [],
-    [[]],
-    ["x", 1],
-    {},
-    {"a": {}},
-)
+NUMBERS = (None, True, -1, 0, 3, 1.5, float("nan"), float("inf"), 10**400)
+VALUES = (*NUMBERS, "", " ", "x", "1", "\ud800", "=1+1", [], [[]], ["x", 1], {}, {"a": {}})
 CELLS = (
     "",
     "x",
@@ -95,7 +74,6 @@ CELLS = (
     "<v>",
     "\t",
     "\n",
-    "é" * 200,
 )
 BYTES = (b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\r", b"\n", b"\t", b'"', b"{", b"[", b"<", b"\x1f\x8b")
 DEEP = 100_000
@@ -116,9 +94,8 @@ def replaced(value: Any, path: tuple[int, ...], new: Any) -> Any:
 def mutated(draw: st.DrawFn, text: str) -> bytes:
     """The file's bytes after one to three hostile changes."""
     content = text.encode()
-    for kind in draw(
-        st.lists(st.sampled_from(["json", "cell", "cut", "insert", "flip", "swap", "repeat"]), min_size=1, max_size=3)
-    ):
+    kinds = st.sampled_from(["json", "cell", "cut", "insert", "flip", "repeat"])
+    for kind in draw(st.lists(kinds, min_size=1, max_size=3)):
         at = draw(st.integers(0, len(content)))
         if kind == "json":
             content = draw(_other_json(content))
@@ -132,7 +109,7 @@ def mutated(draw: st.DrawFn, text: str) -> bytes:
             content = content[:at] + draw(st.sampled_from(BYTES)) + content[at:]
         elif kind == "flip" and at < len(content):
             content = content[:at] + bytes([content[at] ^ 1 << draw(st.integers(0, 7))]) + content[at + 1 :]
-        elif kind in ("swap", "repeat"):
+        elif kind == "repeat":
             lines = content.split(b"\n")
             lines.insert(draw(st.integers(0, len(lines))), lines[draw(st.integers(0, len(lines) - 1))])
             content = b"\n".join(lines)
@@ -182,11 +159,7 @@ def refusal(read: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize(("name", "files", "read"), READERS, ids=[name for name, *_ in READERS])
 @given(data=st.data())
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_a_damaged_file_is_read_or_refused_in_one_line(
     name: str, files: Files, read: Callable[[Path], object], data: st.DataObject
 ) -> None:
