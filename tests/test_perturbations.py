@@ -39,12 +39,7 @@ MATERIALS = Materials(
     antonyms=both_ways({"new": ("old",), "large": ("small",), "safe": ("dangerous",), "important": ("trivial",)}),
     hypernyms={"church": ("building",), "museum": ("institution",), "album": ("recording",)},
     synonyms={"large": ("big",), "new": ("recent",), "important": ("significant",), "old": ("aged",)},
-    names={
-        "country": ("Spain", "the Netherlands"),
-        "city": ("Oslo",),
-        "male name": ("Peter",),
-        "family name": ("Jones",),
-    },
+    names={"country": ("Spain", "the Netherlands"), "city": ("Oslo",), "male name": ("Peter",), "family name": ("Jones",)},
     texts=("A storm closed every airport on Sunday.", *SENTENCES),
     similar={"album": ("song",), "company": ("firm",), "released": ("published",), "museum": ("gallery",), "large": ("huge",)},
     inflect=inflect,
@@ -211,26 +206,22 @@ def test_rows_and_table_are_complete() -> None:
         named("typo")
 
 
-@pytest.mark.parametrize("following", ["apple", "hour", "unusual", "FBI agent", "8th", "unidentified", "honest"])
-def test_an_precedes_a_vowel_sound(following: str) -> None:
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        ("an", "apple,hour,unusual,FBI agent,8th,unidentified,honest"),
+        ("a", "university,user,UN post,European,former,multitude,one,house,,…"),
+    ],
+)
+def test_the_article_follows_the_sound(article: str, words: str) -> None:
     """By sound, not by letter."""
-    assert needs_an(following)
-
-
-@pytest.mark.parametrize("following", "university,user,UN post,European,former,multitude,one,house,,…".split(","))
-def test_a_precedes_a_consonant_sound(following: str) -> None:
-    """By sound, not by letter."""
-    assert not needs_an(following)
+    assert {needs_an(word) for word in words.split(",")} == {article == "an"}
 
 
 def test_a_deletion_at_the_start_moves_the_capital() -> None:
     """Exactly one thing is wrong: the sentence still starts with a capital, and no comma starts it."""
-    rows = """On on ADP IN 1 case
-        Monday Monday PROPN NNP 4 obl
-        , , PUNCT , 4 punct
-        he he PRON PRP 4 nsubj
-        left leave VERB VBD -1 root
-        . . PUNCT . 4 punct"""
+    rows = """On on ADP IN 1 case | Monday Monday PROPN NNP 4 obl | , , PUNCT , 4 punct
+        he he PRON PRP 4 nsubj | left leave VERB VBD -1 root | . . PUNCT . 4 punct"""
     result = PERTURBATIONS["omitted_prepositional_phrase"](parsed("On Monday, he left.", rows), 0, Materials())
     assert isinstance(result, Perturbed) and result.text == "He left."
 

@@ -18,6 +18,7 @@ from rome.data.readers.own import read_own
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.data.readers.registry import DEVELOPMENT_SETS, read_rated, read_scores
 from rome.data.readers.texts import read_cola
+from rome.data.sources import data_folder
 from rome.exceptions import InputError
 
 Files = Mapping[str, str]
@@ -218,6 +219,45 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path, released: Rele
     with pytest.raises(InputError) as refused:
         released.read(write(tmp_path, changed))
     assert re.search(rf"{place}\b", str(refused.value)) and "\n" not in str(refused.value)
+
+
+def test_one_reference_or_several(tmp_path: Path) -> None:
+    """A single reference becomes a tuple of one; outputs for one segment share a group; ratings and published scores stay."""
+    row = {"system": "a", "segment": 1, "mr": "M", "reference": "A b.", "hypothesis": "A c.", "scores": {"z": 0.5}}
+    other = {**row, "segment": 2, "mr": "N", "reference": ["A b.", "B a."], "lp": "de-en", "published": {"chrF": 2}}
+    rows = jsonl(row, {**row, "system": "b", "hypothesis": ""}, other)
+    one, two, three = read_scores("webnlg17", write(tmp_path, {"third.jsonl": rows}) / "third.jsonl").segments
+    assert [one.references, three.references] == [("A b.",), ("A b.", "B a.")]
+    assert one.group == two.group == ("", "1") != three.group == ("de-en", "2")
+    assert (one.ratings, one.source, three.published) == ({"z": 0.5}, "M", {"chrF": 2})
+    assert one.place.endswith("third.jsonl:1")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reference", []),
+        ("reference", ""),
+        ("reference", 3),
+        ("hypothesis", None),
+        ("scores", {}),
+        ("scores", {"quality": "good"}),
+        ("scores", {"informativeness": 7, "naturalness": 3, "quality": 3}),
+    ],
+)
+def test_an_item_without_texts_or_ratings_is_named_by_its_line(tmp_path: Path, field: str, value: object) -> None:
+    """The message names the line of a missing text, a missing rating or one off the scale from 1 to 6."""
+    good = rated("A.", "B.", 3, 3, 3, segment=1)
+    folder = write(tmp_path, {"bagel.jsonl": jsonl(good, {**good, "segment": 2, field: value})})
+    with pytest.raises(InputError, match="bagel.jsonl:2"):
+        read_scores("bagel", folder / "bagel.jsonl")
+
+
+def test_missing_data_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the data is absent the message says which variable to set."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="ROME_DATA"):
+        data_folder()
 
 
 def test_further_outputs_are_items_of_their_own(tmp_path: Path) -> None:
