@@ -105,7 +105,6 @@ ROWS = {
     ),
     "frequency_changed": (PAPER, "She bought a (weekly|monthly|yearly) paper .*"),
     "unit_changed": (PAPER, "She bought a daily paper for 50 (euros|yen|roubles|francs) from her father on 12 May at 9:30 pm."),
-    "digits_transposed": (PAPER, r"She bought a daily paper for (\d0|5\d) dollars .* on 12 May at 9:30 pm\."),
     "day_or_month_changed": (PAPER, r"She bought .* on (\d{1,2} May|12 (?!May)\w+) at 9:30 pm\."),
     "time_of_day_changed": (PAPER, r"She bought .* on 12 May at (9:30 am|\d+:\d\d pm)\."),
     "quantifier_changed": (ROOMS, "They will be able to leave (no|some) rooms, .*"),

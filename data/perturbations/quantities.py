@@ -188,34 +188,6 @@ def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
     return not (RANGED.fullmatch(between) or listed or dashed)
 
 
-@perturbation("accuracy", "mistranslation - digits", "critical")
-def digits_transposed(parse: Parse) -> Outcome:
-    """Exchange two digits, or replace one, in numbers, years and codes: *1998* -> *1989*, *F-16* -> *F-18*."""
-    taken = [match.span() for pattern in (DATE, CLOCK) for match in pattern.finditer(parse.text)]
-
-    def make(match: re.Match[str]) -> list[Change] | None:
-        (start, end), old = match.span(), match.group()
-        bound = any(a <= start < b for a, b in taken) or re.match(r"(?:st|nd|rd|th)\b", parse.text[end:])
-        decade = re.match(r"['’]?s\b", parse.text[end:]) is not None
-        percent = PERCENT.match(parse.text[end:]) is not None
-        options = [] if bound or len(old) > 20 else _other_digits(old, decade, percent)
-        return parse.replace(start, end, parse.rng.choice(options)) if options else None
-
-    return parse.choose(re.finditer(r"\d+", parse.text), make, "no digits that can change")
-
-
-def _other_digits(old: str, decade: bool, percent: bool) -> list[str]:
-    """Return digits with two neighbours exchanged or one replaced; only the last two of a year change, and not to a future one."""
-    results = [old[:n] + old[n + 1] + old[n] + old[n + 2 :] for n in range(len(old) - 1)]
-    results += [old[:n] + digit + old[n + 1 :] for n in range(len(old)) for digit in "0123456789"]
-    year = YEAR.fullmatch(old) is not None
-    if year:
-        latest = max(old, str(LATEST_YEAR))
-        results = [new for new in results if new[:2] == old[:2] and new <= latest and (not decade or new[3] == old[3])]
-    most = 100 if percent and int(old) <= 100 else 10**21
-    return [new for new in dict.fromkeys(results) if new != old and new[0] != "0" and 2 <= int(new) <= most]
-
-
 @cache
 def _units() -> dict[str, tuple[str, ...]]:
     """Return every unit with all that may replace it."""
