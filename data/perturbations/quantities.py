@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
-from .lexicons import MONTHS, alternatives, table, word_sequence, word_set
+from .lexicons import MONTHS, alternatives, partners, table, word_sequence, word_set
 from .perturbation import Change, Outcome, Parse, in_case_of, perturbation, split
 
 CARDINALS = word_sequence("numbers.cardinals")
@@ -191,11 +191,7 @@ def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
 @cache
 def _units() -> dict[str, tuple[str, ...]]:
     """Return every unit with all that may replace it."""
-    results: dict[str, tuple[str, ...]] = {}
-    for group in table("units").values():
-        for unit in group:
-            results[unit] = tuple(dict.fromkeys((*results.get(unit, ()), *(other for other in group if other != unit))))
-    return results
+    return partners(table("units").values())
 
 
 @perturbation("accuracy", "mistranslation - units", "critical")
