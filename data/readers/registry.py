@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rome.data.readers.mqm import read_mqm, read_wmt23
 from rome.data.readers.own import read_own
-from rome.data.readers.rated import RatedSet, check_shared_texts, development_rows, segment_of
+from rome.data.readers.rated import RatedSet, development_rows, segment_of
 from rome.data.sources import SETS, data_file
 from rome.exceptions import InputError
 
@@ -45,13 +45,13 @@ class _Layout:
 
 
 LAYOUTS: Mapping[str, _Layout] = {
-    "bagel": _Layout(("segment",), ("segment",), dimensions=DIMENSIONS),
+    "bagel": _Layout(("segment",), dimensions=DIMENSIONS),
     **{
         name: _Layout(("system", "dataset"), ("system", "reference", "hypothesis", "dataset"), "reference", DIMENSIONS, dataset)
         for name, dataset in (("bagel-mr", "BAGEL"), ("sfhotel", "SFHOT"), ("sfrest", "SFRES"))
     },
     "webnlg17": _Layout(("system", "segment", "mr")),
-    "wmt15": _Layout(("lp", "segment"), ("lp", "segment")),
+    "wmt15": _Layout(("lp", "segment")),
 }
 
 
@@ -75,7 +75,7 @@ def read_scores(name: str, path: str | Path | None = None) -> RatedSet:
             outputs[segment.item, segment.system] += 1
             number = outputs[segment.item, segment.system] if layout.dataset else 1
             segments.append(segment if number == 1 else replace(segment, item=f"{segment.item}#{number}"))
-    return RatedSet(name, check_shared_texts(segments))
+    return RatedSet(name, tuple(segments))
 
 
 DEVELOPMENT_SETS: Mapping[str, Callable[[], RatedSet]] = {
