@@ -13,7 +13,6 @@ from .perturbation import Change, Outcome, Parse, in_case_of, perturbation, spli
 
 CARDINALS = word_sequence("numbers.cardinals")
 TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SEASONS = "spring summer autumn winter".split()
@@ -43,16 +42,11 @@ Way = tuple[int, int, Sequence[str]]
 """Start and end of some characters, and what may replace them."""
 
 
-def in_words(value: int) -> str | None:
-    """Return a whole number below a hundred, or a round one, in words."""
+def in_words(value: int) -> str:
+    """Return a whole number below a hundred in words."""
     if value < 20:
         return CARDINALS[value]
-    if value < 100:
-        return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
-    for name, scale in reversed(SCALES.items()):
-        if value >= scale and value % scale == 0 and value // scale < 100:
-            return f"{in_words(value // scale)} {name}"
-    return None
+    return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
 
 
 NUMBER_WORDS = {in_words(value): value for value in range(100)}
@@ -147,7 +141,7 @@ def _near(parse: Parse, figure: _Figure) -> float:
 def _written(figure: _Figure, value: float) -> str:
     """Return a number as the old one was written."""
     if figure.kind == "word":
-        return in_words(int(value)) or ""
+        return in_words(int(value))
     if figure.kind == "ordinal":
         return f"{int(value)}{ordinal_ending(int(value))}"
     decimals = len(figure.text.partition(".")[2])
