@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -173,25 +173,19 @@ def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:
 
 
 def development_rows(
-    path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores", once: Sequence[str] = ()
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return ``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key ``rating``, and what is needed.
+    path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores"
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key ``rating``, and what is needed.
 
-    Raises InputError naming the line where one is missing, or whose values of ``once`` occur together in another line.
+    Raises InputError naming the line where one is missing.
     """
-    rows = list(json_objects(path, ("reference", "hypothesis", rating, *needed)))
-    seen: dict[tuple[str, ...], str] = {}
-    for place, row in rows:
-        if not isinstance(row["hypothesis"], str) or not all(
-            row[name] or row[name] == 0 for name in ("reference", rating, *needed)
-        ):
+    for place, row in json_objects(path, ("reference", "hypothesis", rating, *needed)):
+        filled = all(row[name] or row[name] == 0 for name in ("reference", rating, *needed))
+        if not filled or not isinstance(row["hypothesis"], str):
             raise InputError(
                 f"{place}: an item needs {', '.join(('a reference', 'a hypothesis', 'a rating', *needed))}: fetch the file again"
             )
-        key = tuple(str(row[name]) for name in once)
-        if once and seen.setdefault(key, place) != place:
-            raise InputError(f"{place}: {' '.join(once)} {shown(' '.join(key))} is already in {seen[key]}: number each once")
-    return rows
+        yield place, row
 
 
 def numbers(values: object, place: str) -> dict[str, float]:
