@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from test_perturbations import MATERIALS, TEXTS, holds
@@ -22,7 +23,6 @@ from rome.data.perturbations.damage import (
 )
 from rome.data.perturbations.lexicons import inflect
 from rome.data.perturbations.perturbation import Perturbed
-from rome.features.values import Analysis
 
 from handmade import analysis
 from perturbation_sentences import ALBUM, DOGS, PARIS, SENTENCES, parsed
@@ -39,17 +39,14 @@ def _lemminflect() -> None:
 @pytest.mark.parametrize("name", DAMAGES)
 def test_every_damage_keeps_the_contract_of_perturbations(name: str) -> None:
     """Deterministic, exact, really different, never an error; and it applies to a text."""
-    assert any(laws_of(name, text) for text in TEXTS)
-
-
-def laws_of(name: str, text: Analysis) -> bool:
-    """Hold one damage to its contract on a text; whether it applied."""
-    results = [DAMAGES[name](text, seed, WORDS) for seed in range(4)]
-    assert results == [DAMAGES[name](text, seed, WORDS) for seed in range(4)]
-    for result in results:
+    applied = 0
+    for text, seed in product(TEXTS, range(4)):
+        result = DAMAGES[name](text, seed, WORDS)
+        assert result == DAMAGES[name](text, seed, WORDS)
         if isinstance(result, Perturbed):
             holds(text.text, result)
-    return any(isinstance(result, Perturbed) for result in results)
+            applied += 1
+    assert applied
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -109,17 +106,3 @@ def test_severe_cases_leave_little_of_a_text(name: str) -> None:
     for text in (*SENTENCES, "", "Go", "?"):
         made = [wreck(name, text, "A storm closed every airport.", random.Random(seed)) for seed in (0, 0, 1)]
         assert made[0] == made[1] and text not in made
-
-
-@pytest.mark.parametrize(("word", "text", "expected"), [("hour", "We lost a day", "We lost an hour"), ("owl", "A dog", "An owl")])
-def test_the_article_follows_the_sound_of_the_new_word(word: str, text: str, expected: str) -> None:
-    """An article before a replaced word is put right."""
-
-    def noun_last(text: str) -> Analysis:
-        *words, last = analysis(text).words
-        tagged = [replace(w, upos="DET", xpos="DT") if w.text in ("a", "A") else w for w in words]
-        return replace(analysis(text), words=(*tagged, replace(last, upos="NOUN", xpos="NN")))
-
-    materials = replace(WORDS, draw=Vocabulary([noun_last(word)] * 2).draw)
-    found = DAMAGES["replaced_word"](noun_last(text), 0, materials)
-    assert isinstance(found, Perturbed) and found.text == expected

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_readers_released import MISPAIRED, Files, single
+from test_readers_released import RELEASED, Files, single, write
 
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
@@ -26,7 +26,7 @@ from rome.data.readers.lines import json_array, json_objects, number, text_lines
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
-from rome.exceptions import InputError, ModelMissingError, RomeError
+from rome.exceptions import InputError, RomeError
 from rome.features.analyser.weights import load_weights
 from rome.storage.pair_files import PairRow, read_pairs
 
@@ -45,9 +45,8 @@ CONLLU: Files = {
 WIKIPEDIA: Files = {"w.jsonl": '{"text": "A and B.", "split": ["A.", "B."]}\n{"text": "C.", "split": []}\n'}
 WMT: Files = {"wmt.jsonl": '{"lp": "de-en", "segment": 3, "reference": ["A."], "outputs": {"y": "B.", "x": "C."}}\n'}
 Reader = tuple[str, Files, Callable[[Path], object]]
-RELEASED: dict[Any, Reader] = {case.read: (case.name.partition(":")[0], case.files, case.read) for case in MISPAIRED}
 READERS: list[Reader] = [
-    *RELEASED.values(),
+    *((one.name, one.files, one.read) for one in RELEASED),
     ("pairs as a table", PAIRS_TSV, single(lambda path: read_pairs(str(path)), PAIRS_TSV)),
     ("pairs as JSON lines", PAIRS_JSONL, single(lambda path: read_pairs(str(path)), PAIRS_JSONL)),
     ("pairs as CSV", PAIRS_CSV, single(lambda path: read_pairs(str(path)), PAIRS_CSV)),
@@ -56,28 +55,8 @@ READERS: list[Reader] = [
     ("WMT", WMT, single(lambda path: list(read_wmt(path)), WMT)),
     ("CoNLL-U trees", CONLLU, single(lambda path: list(read_trees(path)), CONLLU)),
 ]
-VALUES = (
-    None,
-    True,
-    -1,
-    0,
-    3,
-    1.5,
-    float("nan"),
-    float("inf"),
-    10**400,
-    "",
-    " ",
-    "x",
-    "1",
-    "\ud800",
-    "=1+1",
-    [],
-    [[]],
-    ["x", 1],
-    {},
-    {"a": {}},
-)
+NUMBERS = (None, True, -1, 0, 3, 1.5, float("nan"), float("inf"), 10**400)
+VALUES = (*NUMBERS, "", " ", "x", "1", "\ud800", "=1+1", [], [[]], ["x", 1], {}, {"a": {}})
 CELLS = (
     "",
     "x",
@@ -95,7 +74,6 @@ CELLS = (
     "<v>",
     "\t",
     "\n",
-    "é" * 200,
 )
 BYTES = (b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\r", b"\n", b"\t", b'"', b"{", b"[", b"<", b"\x1f\x8b")
 DEEP = 100_000
@@ -116,9 +94,8 @@ def replaced(value: Any, path: tuple[int, ...], new: Any) -> Any:
 def mutated(draw: st.DrawFn, text: str) -> bytes:
     """The file's bytes after one to three hostile changes."""
     content = text.encode()
-    for kind in draw(
-        st.lists(st.sampled_from(["json", "cell", "cut", "insert", "flip", "swap", "repeat"]), min_size=1, max_size=3)
-    ):
+    kinds = st.sampled_from(["json", "cell", "cut", "insert", "flip", "repeat"])
+    for kind in draw(st.lists(kinds, min_size=1, max_size=3)):
         at = draw(st.integers(0, len(content)))
         if kind == "json":
             content = draw(_other_json(content))
@@ -132,7 +109,7 @@ def mutated(draw: st.DrawFn, text: str) -> bytes:
             content = content[:at] + draw(st.sampled_from(BYTES)) + content[at:]
         elif kind == "flip" and at < len(content):
             content = content[:at] + bytes([content[at] ^ 1 << draw(st.integers(0, 7))]) + content[at + 1 :]
-        elif kind in ("swap", "repeat"):
+        elif kind == "repeat":
             lines = content.split(b"\n")
             lines.insert(draw(st.integers(0, len(lines))), lines[draw(st.integers(0, len(lines) - 1))])
             content = b"\n".join(lines)
@@ -155,15 +132,6 @@ def _other_json(draw: st.DrawFn, content: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def written(folder: Path, files: Files, changed: dict[str, bytes]) -> Path:
-    """The folder with the files, some of them changed."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(changed.get(name, text.encode()))
-    return folder
-
-
 def refusal(read: Callable[[], object]) -> str:
     """The message of the one error that reading may end with, "" where it ends well; every text read can be written."""
     try:
@@ -182,18 +150,15 @@ def refusal(read: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize(("name", "files", "read"), READERS, ids=[name for name, *_ in READERS])
 @given(data=st.data())
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_a_damaged_file_is_read_or_refused_in_one_line(
     name: str, files: Files, read: Callable[[Path], object], data: st.DataObject
 ) -> None:
     """Changed values, cells, lines, bytes and endings: no traceback, and no text that cannot be written again."""
     file = data.draw(st.sampled_from(sorted(files)))
     with tempfile.TemporaryDirectory() as folder:
-        written(Path(folder), files, {file: data.draw(mutated(files[file]))})
+        write(Path(folder), files)
+        (Path(folder) / file).write_bytes(data.draw(mutated(files[file])))
         refusal(lambda: read(Path(folder)))
 
 
@@ -212,7 +177,7 @@ DEEP_JSON: Files = {"deep.json": "[" * DEEP, "deep.jsonl": '{"a": ' * DEEP, "tab
 )
 def test_deep_nesting_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
     """A hundred thousand brackets are no traceback but a file that is not as released."""
-    assert re.search("nested too deep|not JSON", refusal(lambda: read(written(tmp_path, DEEP_JSON, {}))))
+    assert re.search("nested too deep|not JSON", refusal(lambda: read(write(tmp_path, DEEP_JSON))))
 
 
 def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
@@ -262,6 +227,7 @@ SAFETENSORS = {
     "nothing": b"",
     "a pickle": pickle.dumps({"w": 1}),
     "a description that is none": header({"__metadata__": {"description": "{"}}),
+    "a deep description": header({"__metadata__": {"description": "[" * 100_000}}),
 }
 
 
@@ -279,13 +245,6 @@ def test_damaged_weights_are_refused_at_once(tmp_path: Path, content: bytes) -> 
         assert tracemalloc.get_traced_memory()[1] < 50 << 20
     finally:
         tracemalloc.stop()
-
-
-def test_a_deep_description_is_refused(tmp_path: Path) -> None:
-    """The description beside the weights is JSON too."""
-    (tmp_path / "w.safetensors").write_bytes(header({"__metadata__": {"description": "[" * 100_000}}))
-    with pytest.raises(ModelMissingError, match="damaged"):
-        load_weights(tmp_path / "w.safetensors")
 
 
 @given(at=st.floats(0, 1), bit=st.integers(0, 7), cut=st.sampled_from([0.0, 0.0, 0.5]))

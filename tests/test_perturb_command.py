@@ -62,7 +62,7 @@ INVENTED = (
 )
 
 # The share of the invented sentences that a perturbation must apply to, with the embedded parser and lemminflect.
-CONSTRUCTIONS = ("logic", "notation", "relations", "quantities", "roles")
+CONSTRUCTIONS = ("logic", "rewording", "relations", "quantities", "roles")
 SHARES = {
     0.85: "omitted_subject omitted_final_punctuation shuffled_words",
     0.75: "negation_added tense aspect omitted_noun omitted_content_verb",
@@ -72,7 +72,7 @@ SHARES = {
     0.3: "adjectives_by_synonyms words_by_similar hypernym omitted_conjunction",
     0.2: "pronoun_case passive_form number_changed entities_replaced_fully named_entity_replaced omitted_named_entity "
     "gender_pronoun relation_reversed",
-    0.1: "number_notation roles_swapped day_or_month_changed converse_verb",
+    0.1: "roles_swapped day_or_month_changed converse_verb",
     0.03: "negation_removed entities_replaced_partially",
 }
 LEAST = {

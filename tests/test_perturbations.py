@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,7 @@ MATERIALS = Materials(
     antonyms=both_ways({"new": ("old",), "large": ("small",), "safe": ("dangerous",), "important": ("trivial",)}),
     hypernyms={"church": ("building",), "museum": ("institution",), "album": ("recording",)},
     synonyms={"large": ("big",), "new": ("recent",), "important": ("significant",), "old": ("aged",)},
-    names={
-        "country": ("Spain", "the Netherlands"),
-        "city": ("Oslo",),
-        "male name": ("Peter",),
-        "family name": ("Jones",),
-    },
+    names={"country": ("Spain", "the Netherlands"), "city": ("Oslo",), "male name": ("Peter",), "family name": ("Jones",)},
     texts=("A storm closed every airport on Sunday.", *SENTENCES),
     similar={"album": ("song",), "company": ("firm",), "released": ("published",), "museum": ("gallery",), "large": ("huge",)},
     inflect=inflect,
@@ -99,12 +95,7 @@ ROWS = {
     "words_by_token": (ALBUM, "The AAA AAA an important album.|The company released an AAA AAA."),
     "words_by_similar": (ALBUM, "The (firm|company) (published|released) an? (important) (song|album)."),
     "passive_form": (ALBUM, "An important album was released by the company."),
-    "contraction_changed": (PARIS, "They did not go to Paris without any money."),
-    "number_notation": (DOGS, "She quickly told him that 3 old dogs had found her brother near the river."),
-    "time_notation": (PAPER, r"She bought .* on (?!12 May at 9:30 pm).* at (9:30 ?pm|9:30 p\.m\.|21:30|9:30 in the evening)\."),
-    "unit_notation": (PAPER, "She bought a daily paper for \\$50 from her father on 12 May at 9:30 pm."),
     "spelling_variant": (BOOK, "Doctor Brown gave Mary a gray book, and she thanked him."),
-    "abbreviated_name": (BOOK, r"Dr\.? Brown gave Mary a grey book, and she thanked him\."),
     "synonym_reworded": (ALBUM, "The (firm|company) released an? (important|significant) album."),
     "opposite_word": (ALBUM, "The company released an (unimportant|insignificant) album."),
     "relation_reversed": (DOGS, "She quickly told him that three old dogs had found her brother far from the river."),
@@ -115,8 +106,6 @@ ROWS = {
     ),
     "frequency_changed": (PAPER, "She bought a (weekly|monthly|yearly) paper .*"),
     "unit_changed": (PAPER, "She bought a daily paper for 50 (euros|yen|roubles|francs) from her father on 12 May at 9:30 pm."),
-    "magnitude_changed": (PAPER, "She bought a daily paper for (500|5) dollars .* on 12 May at 9:30 pm."),
-    "digits_transposed": (PAPER, r"She bought a daily paper for (\d0|5\d) dollars .* on 12 May at 9:30 pm\."),
     "day_or_month_changed": (PAPER, r"She bought .* on (\d{1,2} May|12 (?!May)\w+) at 9:30 pm\."),
     "time_of_day_changed": (PAPER, r"She bought .* on 12 May at (9:30 am|\d+:\d\d pm)\."),
     "quantifier_changed": (ROOMS, "They will be able to leave (no|some) rooms, .*"),
@@ -124,13 +113,11 @@ ROWS = {
     "concession_changed": (CUP, "John beat Maria in Oslo in 1990 although 5 players stayed in Rome until 1996."),
     "inclusion_changed": (ROOMS, "They will be able to leave all rooms, excluding offices, unless John refused to pay."),
     "modality_changed": (ROOMS, "They will be unable to leave .*"),
-    "certainty_changed": (ROOMS, "They might be able to leave .*"),
     "event_reversed": (ROOMS, "They .*, unless John agreed to pay."),
     "roles_swapped": (CUP, "Maria beat John in Oslo in 1990 because .*"),
     "phrases_exchanged": (CUP, ".+"),
     "names_exchanged": (CUP, "(Maria beat John in Oslo .* Rome|John beat Maria in Rome .* Oslo) until 1996."),
     "numbers_exchanged": (CUP, "John beat Maria in Oslo in 1996 because 5 players stayed in Rome until 1990."),
-    "cause_and_effect_swapped": (CUP, "5 players stayed in Rome until 1996 because John beat Maria in Oslo in 1990."),
 }
 
 
@@ -160,21 +147,6 @@ def odd() -> list[Analysis]:
 TEXTS = [*(parsed(text) for text in SENTENCES), *odd()]
 
 
-def laws(name: str, texts: Sequence[Analysis], materials: Materials, seeds: Sequence[int] = (0, 1, 2)) -> int:
-    """Hold one perturbation to its contract on every text and seed; the number of texts that it applied to."""
-    applied = 0
-    for text in texts:
-        for seed in seeds:
-            result = PERTURBATIONS[name](text, seed, materials)
-            assert result == PERTURBATIONS[name](text, seed, materials), "the same seed gives the same text"
-            if isinstance(result, NotApplicable):
-                assert result.reason.strip() and "\n" not in result.reason
-                continue
-            applied += seed == seeds[0]
-            holds(text.text, result)
-    return applied
-
-
 def holds(old: str, result: Perturbed) -> None:
     """The edits are exact on both sides, the text differs, and its blanks are as good as they were."""
     assert result.text != old and result.edits
@@ -192,8 +164,16 @@ def holds(old: str, result: Perturbed) -> None:
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_every_perturbation_keeps_the_contract(name: str) -> None:
     """Deterministic, exact, really different, no double blank, never an error; with and without anything to draw on."""
-    assert laws(name, TEXTS, MATERIALS) >= 1
-    laws(name, TEXTS, Materials(), (0,))
+    applied = 0
+    for text, seed, materials in product(TEXTS, (0, 1, 2), (MATERIALS, Materials())):
+        result = PERTURBATIONS[name](text, seed, materials)
+        assert result == PERTURBATIONS[name](text, seed, materials), "the same seed gives the same text"
+        if isinstance(result, NotApplicable):
+            assert result.reason.strip() and "\n" not in result.reason
+        else:
+            applied += 1
+            holds(text.text, result)
+    assert applied
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
@@ -211,7 +191,7 @@ def test_rows_and_table_are_complete() -> None:
     assert set(ROWS) == set(PERTURBATIONS)
     numbers = {p.identifier for p in PERTURBATIONS.values()} - {None}
     assert numbers | set(NOT_AUTOMATED) == set(range(1, 36)) and not numbers & set(NOT_AUTOMATED)
-    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 14
+    assert sum(p.category == "robustness" for p in PERTURBATIONS.values()) == 9
     assert all(p.function.__doc__ and p.name.islower() for p in PERTURBATIONS.values())
     severities = {"repeated_twice": "minor", "hypernym": "major", "antonym": "critical", "tense": "major", "empty_text": "base"}
     assert {name: PERTURBATIONS[name].severity for name in severities} == severities
@@ -219,26 +199,22 @@ def test_rows_and_table_are_complete() -> None:
         named("typo")
 
 
-@pytest.mark.parametrize("following", ["apple", "hour", "unusual", "FBI agent", "8th", "unidentified", "honest"])
-def test_an_precedes_a_vowel_sound(following: str) -> None:
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        ("an", "apple,hour,unusual,FBI agent,8th,unidentified,honest"),
+        ("a", "university,user,UN post,European,former,multitude,one,house,,…"),
+    ],
+)
+def test_the_article_follows_the_sound(article: str, words: str) -> None:
     """By sound, not by letter."""
-    assert needs_an(following)
-
-
-@pytest.mark.parametrize("following", "university,user,UN post,European,former,multitude,one,house,,…".split(","))
-def test_a_precedes_a_consonant_sound(following: str) -> None:
-    """By sound, not by letter."""
-    assert not needs_an(following)
+    assert {needs_an(word) for word in words.split(",")} == {article == "an"}
 
 
 def test_a_deletion_at_the_start_moves_the_capital() -> None:
     """Exactly one thing is wrong: the sentence still starts with a capital, and no comma starts it."""
-    rows = """On on ADP IN 1 case
-        Monday Monday PROPN NNP 4 obl
-        , , PUNCT , 4 punct
-        he he PRON PRP 4 nsubj
-        left leave VERB VBD -1 root
-        . . PUNCT . 4 punct"""
+    rows = """On on ADP IN 1 case | Monday Monday PROPN NNP 4 obl | , , PUNCT , 4 punct
+        he he PRON PRP 4 nsubj | left leave VERB VBD -1 root | . . PUNCT . 4 punct"""
     result = PERTURBATIONS["omitted_prepositional_phrase"](parsed("On Monday, he left.", rows), 0, Materials())
     assert isinstance(result, Perturbed) and result.text == "He left."
 

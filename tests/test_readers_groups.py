@@ -39,30 +39,20 @@ def test_a_mark_is_one_error_at_its_place():
 
 def test_errors_combine_whatever_their_order():
     """Several errors of one text do not move each other."""
+    assert parse_marks("Nothing to see.") == AnnotatedText("Nothing to see.", ())
     text = parse_marks("{A=>The|minor|article} dog {barked=>slept|critical|verb}.")
     assert text.with_errors(*text.errors) == text.with_errors(*reversed(text.errors)) == "The dog slept."
 
 
-def test_a_text_without_marks_is_acceptable_as_it_stands():
-    """No mark, no error."""
-    assert parse_marks("Nothing to see.") == AnnotatedText("Nothing to see.", ())
-
-
-@pytest.mark.parametrize("mark", ["{a=>b}", "{a=>b|bad|noun}", "{a=>a|minor|noun}", "{a}"])
-def test_an_unreadable_mark_names_its_line(tmp_path, mark):
-    """File, line and the mark itself are in the message."""
+@pytest.mark.parametrize("mark", ["{a=>b}", "{a=>b|bad|noun}", "{a=>a|minor|noun}", "{a}", None])
+def test_an_unreadable_group_names_its_line(tmp_path, mark):
+    """File, line, and what is wrong: the mark, or a missing key."""
     path = tmp_path / "groups.jsonl"
-    row = {"id": "1", "domain": "d", "reference": "r", "texts": ["r", mark]}
+    row = {"id": "1", "domain": "d", "reference": "r", **({"texts": ["r", mark]} if mark else {})}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"groups.jsonl.*1.*cannot be read"):
-        list(read_groups(path))
-
-
-def test_a_missing_key_names_its_line(tmp_path):
-    """The message says what a group needs."""
-    path = tmp_path / "groups.jsonl"
-    path.write_text('{"id": "1"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="needs id, domain, reference and texts"):
+    with pytest.raises(
+        InputError, match="groups.jsonl.*1.*cannot be read" if mark else "needs id, domain, reference and texts"
+    ):
         list(read_groups(path))
 
 
@@ -77,23 +67,12 @@ def test_the_groups_of_the_package_are_whole() -> None:
             assert all(error.type in TYPES and text.with_errors(error) != text.text for error in text.errors)
 
 
-def test_a_tenth_of_the_groups_is_held_out():
-    """Hashes choose, so the share is near a tenth and never changes."""
-    held = [n for n in range(2000) if is_held_out_group(f"w{n:03}")]
-    assert 150 < len(held) < 250
-    assert held[:3] == [n for n in range(2000) if is_held_out_group(f"w{n:03}")][:3]
-
-
-def test_half_of_the_pairs_is_held_out():
-    """Half of the pairs, whatever the sentence around the longest word."""
+def test_the_same_items_are_held_out():
+    """Hashes choose a tenth of the groups and half of the pairs, by the longest word of a sentence; summaries go by domain."""
+    assert 150 < sum(is_held_out_group(f"w{n:03}") for n in range(2000)) < 250
     words = [f"longestword{n:04}" for n in range(2000)]
     held = [is_held_out_paws({"a": f"The {word} is near."}) for word in words]
     assert 900 < sum(held) < 1100
     assert held == [is_held_out_paws({"a": f"Near is the {word.title()}!"}) for word in words]
     assert isinstance(is_held_out_paws({"a": ""}), bool)
-
-
-def test_one_domain_is_held_out():
-    """The domain alone decides."""
-    assert is_held_out_summary({"domain": HELD_DOMAIN})
-    assert not is_held_out_summary({"domain": "scitldr"})
+    assert is_held_out_summary({"domain": HELD_DOMAIN}) and not is_held_out_summary({"domain": "scitldr"})

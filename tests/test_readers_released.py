@@ -16,61 +16,70 @@ from rome.data.readers.demetr import KINDS, read_demetr
 from rome.data.readers.mqm import PLAIN, MqmWeights, map_span, mqm_score, read_mqm, read_wmt23, split_marks
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
-from rome.data.readers.registry import DEVELOPMENT_SETS, READERS, read_rated, read_scores
+from rome.data.readers.registry import DEVELOPMENT_SETS, read_rated, read_scores
 from rome.data.readers.texts import read_cola
+from rome.data.sources import data_folder
 from rome.exceptions import InputError
 
 Files = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Released:
+    """Small files as their publisher lays them out, and their reader."""
+
+    name: str
+    files: Files
+    read: Callable[[Path], object]
+
+
+def single(reader: Callable[[Path], object], files: Files) -> Callable[[Path], object]:
+    return lambda folder: reader(folder / next(iter(files)))
 
 
 def jsonl(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def scores(*values: float) -> dict[str, float]:
-    return dict(zip(("informativeness", "naturalness", "quality"), values, strict=True))
+def rated(reference: str | list[str], hypothesis: str, *values: float, **others: object) -> dict[str, object]:
+    scores = dict(zip(("informativeness", "naturalness", "quality"), values, strict=True))
+    return {**others, "reference": reference, "hypothesis": hypothesis, "scores": scores}
 
 
 BAGEL: Files = {
     "bagel.jsonl": jsonl(
-        {"segment": 0, "reference": ["X is cheap .", "A cheap X ."], "hypothesis": "x cheap .", "scores": scores(5, 4, 3)},
-        {"segment": 1, "reference": ["X is far ."], "hypothesis": "x far .", "scores": scores(6, 2, 3)},
+        rated(["X is cheap .", "A cheap X ."], "x cheap .", 5, 4, 3, segment=0),
+        rated(["X is far ."], "x far .", 6, 2, 3, segment=1),
     )
 }
 REPRESENTATIONS: Files = {
     "mr.jsonl": jsonl(
-        {"dataset": "SFHOT", "system": "WEN", "reference": "inform(a=1)", "hypothesis": "one .", "scores": scores(5, 4, 3)},
-        {"dataset": "SFHOT", "system": "WEN", "reference": "inform(a=1)", "hypothesis": "a one .", "scores": scores(5, 4, 4)},
-        {"dataset": "SFHOT", "system": "LOLS", "reference": "inform(a=1)", "hypothesis": "one .", "scores": scores(1, 2, 3)},
-        {"dataset": "BAGEL", "system": "LOLS", "reference": "inform(b=1)", "hypothesis": "bee .", "scores": scores(1, 2, 3)},
+        rated("inform(a=1)", "one .", 5, 4, 3, dataset="SFHOT", system="WEN"),
+        rated("inform(a=1)", "a one .", 5, 4, 4, dataset="SFHOT", system="WEN"),
+        rated("inform(a=1)", "one .", 1, 2, 3, dataset="SFHOT", system="LOLS"),
+        rated("inform(b=1)", "bee .", 1, 2, 3, dataset="BAGEL", system="LOLS"),
     )
 }
+OUTPUTS = (("adapt", 1, ""), ("upf", 1, "b"), ("adapt", 2, "c"), ("upf", 2, "d"))
 THIRD: Files = {
     "third.jsonl": jsonl(
         *(
             {
                 "system": system,
-                "segment": segment,
-                "mr": f"m{segment}",
-                "reference": [f"r{segment} ."],
+                "segment": n,
+                "mr": f"m{n}",
+                "reference": [f"r{n}"],
                 "hypothesis": text,
                 "scores": {"fluency": 2},
             }
-            for system, segment, text in (("adapt", 1, ""), ("upf", 1, "b"), ("adapt", 2, "c"), ("upf", 2, "d"))
+            for system, n, text in OUTPUTS
         )
     )
 }
 WMT15: Files = {
     "wmt15.jsonl": jsonl(
         *(
-            {
-                "lp": "de-en",
-                "segment": n,
-                "reference": f"r{n}",
-                "hypothesis": f"h{n}",
-                "scores": {"z": 0.1 * n},
-                "published": {"chrF": n},
-            }
+            {"lp": "de-en", "segment": n, "reference": f"r{n}", "hypothesis": "h", "scores": {"z": n}, "published": {"chrF": n}}
             for n in (1, 2)
         )
     )
@@ -93,11 +102,7 @@ SPANS: Files = {
     "spans.jsonl": jsonl(
         *(
             {
-                "lp": "zh-en",
-                "system": system,
-                "segment": 7,
-                "reference": "1 2.",
-                "hypothesis": "One two.",
+                **{"lp": "zh-en", "system": system, "segment": 7, "reference": "1 2.", "hypothesis": "One two."},
                 "ratings": [{"rater": "r1", "errors": [ERROR, {**ERROR, "span": None}]}, {"rater": "r2", "errors": []}],
             }
             for system in ("s1", "s2")
@@ -122,62 +127,26 @@ OWN: Files = {
     "own.tsv": "item\tsystem\tlanguage_pair\treference\treference_2\thypothesis\trating:fluency\tscore:BLEU\n"
     "1\ts1\tde-en\tR one.\tR 1.\tH one.\t3\t0.5\n1\ts2\tde-en\tR one.\tR 1.\tH 1.\t1.5\t0.25\n2\ts1\tde-en\tR two.\t\tH two.\t2\t1\n"
 }
+
+
+def judged(annotator: str, **judgement: object) -> dict[str, object]:
+    return {"item": "a", "system": "s", "reference": "R.", "hypothesis": "H h.", "annotator": annotator, **judgement}
+
+
 ANNOTATED: Files = {
     "notes.jsonl": jsonl(
-        {"item": "a", "system": "s", "reference": "R.", "hypothesis": "H h.", "annotator": "ann", "ratings": {"fluency": 9}},
-        {
-            "item": "a",
-            "system": "s",
-            "reference": "R.",
-            "hypothesis": "H h.",
-            "annotator": "bob",
-            "ratings": {"fluency": 1},
-            "errors": [],
-        },
-        {
-            "item": "a",
-            "system": "s",
-            "reference": "R.",
-            "hypothesis": "H h.",
-            "annotator": "ann",
-            "ratings": {"fluency": 2},
-            "errors": [{"start": 2, "end": 3, "severity": "major", "category": "grammar"}],
-        },
-        {
-            "item": "b",
-            "system": "s",
-            "reference": ["R.", "S."],
-            "hypothesis": "H.",
-            "annotator": "bob",
-            "ratings": {"fluency": 3},
-        },
+        judged("ann", ratings={"fluency": 9}),
+        judged("bob", ratings={"fluency": 1}, errors=[]),
+        judged("ann", ratings={"fluency": 2}, errors=[{"start": 2, "end": 3, "severity": "major", "category": "grammar"}]),
+        judged("bob", ratings={"fluency": 3}) | {"item": "b", "reference": ["R.", "S."], "hypothesis": "H."},
     )
 }
 
 
 def write(folder: Path, files: Files) -> Path:
     for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
     return folder
-
-
-@dataclass(frozen=True)
-class Mispaired:
-    """Files that are read, one change that makes them not belong together, and how the message names the place."""
-
-    name: str
-    files: Files
-    read: Callable[[Path], object]
-    file: str
-    old: str
-    new: str
-    says: str
-
-
-def single(reader: Callable[[Path], object], files: Files) -> Callable[[Path], object]:
-    return lambda folder: reader(folder / next(iter(files)))
 
 
 def mqm(folder: Path) -> RatedSet:
@@ -192,141 +161,103 @@ def hotel(path: Path) -> RatedSet:
     return read_scores("sfhotel", path)
 
 
-def cola(path: Path) -> object:
-    return list(read_cola(path))
+READ_BAGEL = Released("bagel", BAGEL, single(partial(read_scores, "bagel"), BAGEL))
+READ_HOTEL = Released("sfhotel", REPRESENTATIONS, single(hotel, REPRESENTATIONS))
+READ_THIRD = Released("webnlg17", THIRD, single(partial(read_scores, "webnlg17"), THIRD))
+READ_WMT15 = Released("wmt15", WMT15, single(partial(read_scores, "wmt15"), WMT15))
+READ_MQM = Released("mqm", MQM, mqm)
+READ_PARALLEL = Released("mqm and parallel texts", MQM, mqm_parallel)
+READ_SPANS = Released("wmt23", SPANS, single(read_wmt23, SPANS))
+READ_DEMETR = Released("demetr", DEMETR, read_demetr)
+READ_COLA = Released("cola", COLA, single(lambda path: list(read_cola(path)), COLA))
+READ_OWN = Released("own", OWN, single(read_own, OWN))
+READ_ANNOTATED = Released("annotated", ANNOTATED, single(read_own, ANNOTATED))
+RELEASED = (READ_BAGEL, READ_HOTEL, READ_THIRD, READ_WMT15, READ_MQM, READ_PARALLEL, READ_SPANS, READ_DEMETR, READ_COLA)
+RELEASED += (READ_OWN, READ_ANNOTATED)
 
-
-MISPAIRED = [
-    Mispaired(
-        "bagel",
-        BAGEL,
-        single(partial(read_scores, "bagel"), BAGEL),
-        "bagel.jsonl",
-        '"segment": 1',
-        '"segment": 0',
-        "bagel.jsonl:2",
-    ),
-    Mispaired(
-        "meaning representations", REPRESENTATIONS, single(hotel, REPRESENTATIONS), "mr.jsonl", "a one .", "one .", "mr.jsonl:2"
-    ),
-    Mispaired(
-        "webnlg17 third",
-        THIRD,
-        single(partial(read_scores, "webnlg17"), THIRD),
-        "third.jsonl",
-        '"segment": 2',
-        '"segment": 1',
-        "third.jsonl:3",
-    ),
-    Mispaired(
-        "wmt15",
-        WMT15,
-        single(partial(read_scores, "wmt15"), WMT15),
-        "wmt15.jsonl",
-        '"segment": 2',
-        '"segment": 1',
-        "wmt15.jsonl:2",
-    ),
-    Mispaired("mqm: another source", MQM, mqm, "mqm.tsv", "r2\tYi er", "r2\tYi san", "mqm.tsv:4"),
-    Mispaired("mqm: another target", MQM, mqm, "mqm.tsv", "One two three<v>.", "One two four<v>.", "mqm.tsv:4"),
-    Mispaired("mqm: marks that do not pair", MQM, mqm, "mqm.tsv", "<v>One</v>", "<v>One", "mqm.tsv:2"),
-    Mispaired("mqm: a reference of another source", MQM, mqm, "refs.tsv", "2\tSan", "2\tSi", "mqm.tsv:8"),
-    Mispaired("mqm: a reference of another document", MQM, mqm, "refs.tsv", "d\t2", "e\t2", "mqm.tsv:8"),
-    Mispaired("mqm: a reference less", MQM, mqm, "refs.tsv", "d\t2\tSan\tThree!\n", "", "mqm.tsv:8"),
-    Mispaired("mqm: parallel references shifted", MQM, mqm_parallel, "src.txt", "Yi er\nSan", "San\nYi er", "mqm.tsv:[28]"),
-    Mispaired("mqm: parallel files of two lengths", MQM, mqm_parallel, "src.txt", "San\n", "", "refs.txt:2"),
-    Mispaired(
-        "wmt23: marks of another text",
-        SPANS,
-        single(read_wmt23, SPANS),
-        "spans.jsonl",
-        '"hypothesis": "One two."',
-        '"hypothesis": "Two two."',
-        "spans.jsonl:1",
-    ),
-    Mispaired("wmt23: a span outside", SPANS, single(read_wmt23, SPANS), "spans.jsonl", "[4, 8]", "[4, 18]", "spans.jsonl:1"),
-    Mispaired(
-        "demetr: another perturbation", DEMETR, read_demetr, "base_id33_empty.json", '_empty"', '_full"', "empty.json:entry 1"
-    ),
-    Mispaired(
-        "demetr: another translation",
-        DEMETR,
-        read_demetr,
-        "minor_id1_repeat2.json",
-        "Translation 1.",
-        "What else is here.",
-        "repeat2.json:entry 1",
-    ),
-    Mispaired(
-        "demetr: an item twice", DEMETR, read_demetr, "minor_id1_repeat2.json", '"id": 2', '"id": 1', "repeat2.json:entry 2"
-    ),
-    Mispaired(
-        "demetr: nothing perturbed",
-        DEMETR,
-        read_demetr,
-        "critical_id21_adj_adv_removed.json",
-        "Translation.",
-        "Translation 1.",
-        "removed.json:entry 1",
-    ),
-    Mispaired("cola", COLA, single(cola, COLA), "cola.tsv", "\t0\t*\t", "\tLeft\t*\t", "cola.tsv:2"),
-    Mispaired(
-        "own: another reference", OWN, single(read_own, OWN), "own.tsv", "s2\tde-en\tR one.", "s2\tde-en\tR two.", "own.tsv:3"
-    ),
-    Mispaired("own: an output twice", OWN, single(read_own, OWN), "own.tsv", "1\ts2", "1\ts1", "own.tsv:3"),
-    Mispaired("own: no number", OWN, single(read_own, OWN), "own.tsv", "\t1.5\t", "\tgood\t", "own.tsv:3"),
-    Mispaired(
-        "annotated: another text",
-        ANNOTATED,
-        single(read_own, ANNOTATED),
-        "notes.jsonl",
-        '"hypothesis": "H h.", "annotator": "bob"',
-        '"hypothesis": "H i.", "annotator": "bob"',
+# a set, what is changed in its files so that they do not belong together, and the place that the message names
+MISPAIRED = {
+    "a segment twice": (READ_BAGEL, '"segment": 1', '"segment": 0', "bagel.jsonl:2"),
+    "an output twice": (READ_HOTEL, "a one .", "one .", "mr.jsonl:2"),
+    "another reference of a segment": (READ_THIRD, '"segment": 2', '"segment": 1', "third.jsonl:3"),
+    "a segment of a pair twice": (READ_WMT15, '"segment": 2', '"segment": 1', "wmt15.jsonl:2"),
+    "mqm: another source": (READ_MQM, "r2\tYi er", "r2\tYi san", "mqm.tsv:4"),
+    "mqm: another target": (READ_MQM, "One two three<v>.", "One two four<v>.", "mqm.tsv:4"),
+    "mqm: marks that do not pair": (READ_MQM, "<v>One</v>", "<v>One", "mqm.tsv:2"),
+    "mqm: a reference of another source": (READ_MQM, "d\t2\tSan", "d\t2\tSi", "mqm.tsv:8"),
+    "mqm: a reference of another document": (READ_MQM, "d\t2\tSan", "e\t2\tSan", "mqm.tsv:8"),
+    "mqm: a reference less": (READ_MQM, "d\t2\tSan\tThree!\n", "", "mqm.tsv:8"),
+    "mqm: parallel references shifted": (READ_PARALLEL, "Yi er\nSan", "San\nYi er", "mqm.tsv:[28]"),
+    "mqm: parallel files of two lengths": (READ_PARALLEL, "San\n", "", "refs.txt:2"),
+    "wmt23: marks of another text": (READ_SPANS, '"hypothesis": "One two."', '"hypothesis": "Two two."', "spans.jsonl:1"),
+    "wmt23: a span outside": (READ_SPANS, "[4, 8]", "[4, 18]", "spans.jsonl:1"),
+    "demetr: another perturbation": (READ_DEMETR, '_empty"', '_full"', "empty.json:entry 1"),
+    "demetr: another translation": (READ_DEMETR, '"Translation 1.",\n', '"What else is here.",\n', "repeat2.json:entry 1"),
+    "demetr: an item twice": (READ_DEMETR, '"id": 2,\n', '"id": 1,\n', "repeat2.json:entry 2"),
+    "demetr: nothing perturbed": (READ_DEMETR, '"Translation."', '"Translation 1."', "removed.json:entry 1"),
+    "cola: no label": (READ_COLA, "\t0\t*\t", "\tLeft\t*\t", "cola.tsv:2"),
+    "own: another reference": (READ_OWN, "s2\tde-en\tR one.", "s2\tde-en\tR two.", "own.tsv:3"),
+    "own: an output twice": (READ_OWN, "1\ts2", "1\ts1", "own.tsv:3"),
+    "own: no number": (READ_OWN, "\t1.5\t", "\tgood\t", "own.tsv:3"),
+    "annotated: another text": (READ_ANNOTATED, '"H h.", "annotator": "bob"', '"H i.", "annotator": "bob"', "notes.jsonl:2"),
+    "annotated: another reference": (
+        READ_ANNOTATED,
+        '"R.", "hypothesis": "H h.", "annotator": "bob"',
+        '"S.", "hypothesis": "H h.", "annotator": "bob"',
         "notes.jsonl:2",
     ),
-    Mispaired(
-        "annotated: another reference",
-        ANNOTATED,
-        single(read_own, ANNOTATED),
-        "notes.jsonl",
-        '"reference": "R.", "hypothesis": "H h.", "annotator": "bob"',
-        '"reference": "S.", "hypothesis": "H h.", "annotator": "bob"',
-        "notes.jsonl:2",
-    ),
-    Mispaired(
-        "annotated: a mark outside",
-        ANNOTATED,
-        single(read_own, ANNOTATED),
-        "notes.jsonl",
-        '"end": 3',
-        '"end": 30',
-        "notes.jsonl:3",
-    ),
-]
+    "annotated: a mark outside": (READ_ANNOTATED, '"end": 3', '"end": 30', "notes.jsonl:3"),
+}
 
 
-@pytest.mark.parametrize("case", MISPAIRED, ids=lambda case: case.name)
-def test_what_does_not_belong_together_is_refused(case: Mispaired, tmp_path: Path) -> None:
-    """Every reader reads its files as released; with one thing mispaired it refuses them and names file, line and remedy."""
-    write(tmp_path, case.files)
-    case.read(tmp_path)
-    path = tmp_path / case.file
-    text = path.read_text(encoding="utf-8")
-    assert case.old in text
-    path.write_text(text.replace(case.old, case.new), encoding="utf-8")
+@pytest.mark.parametrize(("released", "old", "new", "place"), MISPAIRED.values(), ids=list(MISPAIRED))
+def test_what_does_not_belong_together_is_refused(tmp_path: Path, released: Released, old: str, new: str, place: str) -> None:
+    """Every reader reads its files as released; with one thing mispaired it refuses them and names file and line."""
+    released.read(write(tmp_path, released.files))
+    changed = {name: text.replace(old, new) for name, text in released.files.items()}
+    assert changed != released.files
     with pytest.raises(InputError) as refused:
-        case.read(tmp_path)
-    message = str(refused.value)
-    assert re.search(case.says, message), message
-    assert "\n" not in message
-    assert re.search(r":(entry )?\d+", message)
+        released.read(write(tmp_path, changed))
+    assert re.search(rf"{place}\b", str(refused.value)) and "\n" not in str(refused.value)
 
 
-def test_every_reader_meets_a_mispaired_file() -> None:
-    """A reader that is added to the registry needs a row in the table above."""
-    named = " ".join(case.name for case in MISPAIRED)
-    words = {name: name for name in READERS} | {"mqm-spans": "wmt23"}
-    assert [name for name in READERS if words[name] not in named] == []
+def test_one_reference_or_several(tmp_path: Path) -> None:
+    """A single reference becomes a tuple of one; outputs for one segment share a group; ratings and published scores stay."""
+    row = {"system": "a", "segment": 1, "mr": "M", "reference": "A b.", "hypothesis": "A c.", "scores": {"z": 0.5}}
+    other = {**row, "segment": 2, "mr": "N", "reference": ["A b.", "B a."], "lp": "de-en", "published": {"chrF": 2}}
+    rows = jsonl(row, {**row, "system": "b", "hypothesis": ""}, other)
+    one, two, three = read_scores("webnlg17", write(tmp_path, {"third.jsonl": rows}) / "third.jsonl").segments
+    assert [one.references, three.references] == [("A b.",), ("A b.", "B a.")]
+    assert one.group == two.group == ("", "1") != three.group == ("de-en", "2")
+    assert (one.ratings, one.source, three.published) == ({"z": 0.5}, "M", {"chrF": 2})
+    assert one.place.endswith("third.jsonl:1")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reference", []),
+        ("reference", ""),
+        ("reference", 3),
+        ("hypothesis", None),
+        ("scores", {}),
+        ("scores", {"quality": "good"}),
+        ("scores", {"informativeness": 7, "naturalness": 3, "quality": 3}),
+    ],
+)
+def test_an_item_without_texts_or_ratings_is_named_by_its_line(tmp_path: Path, field: str, value: object) -> None:
+    """The message names the line of a missing text, a missing rating or one off the scale from 1 to 6."""
+    good = rated("A.", "B.", 3, 3, 3, segment=1)
+    folder = write(tmp_path, {"bagel.jsonl": jsonl(good, {**good, "segment": 2, field: value})})
+    with pytest.raises(InputError, match="bagel.jsonl:2"):
+        read_scores("bagel", folder / "bagel.jsonl")
+
+
+def test_missing_data_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the data is absent the message says which variable to set."""
+    monkeypatch.setenv("ROME_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="ROME_DATA"):
+        data_folder()
 
 
 def test_further_outputs_are_items_of_their_own(tmp_path: Path) -> None:
@@ -397,18 +328,10 @@ def test_demetr_knows_table_1(tmp_path: Path) -> None:
     """Severity, number and category come from the paper's table 1, whatever the file is called; unchecked items are left out."""
     found = {p.kind: p for p in read_demetr(write(tmp_path, DEMETR))}
     repeated, shuffled = found["minor_id1_repeat2"], found["critical_id20_shuffled"]
-    assert (repeated.item, repeated.language, repeated.source, repeated.type) == (
-        "1",
-        "german",
-        "Quelle 1 ist da.",
-        "repetition",
-    )
-    assert (shuffled.identifier, shuffled.severity, shuffled.released_severity, shuffled.category) == (
-        34,
-        "base",
-        "critical",
-        "baseline",
-    )
+    about = (repeated.item, repeated.language, repeated.source, repeated.type)
+    assert about == ("1", "german", "Quelle 1 ist da.", "repetition")
+    severities = (shuffled.severity, shuffled.released_severity)
+    assert (shuffled.identifier, severities, shuffled.category) == (34, ("base", "critical"), "baseline")
     omitted = found["critical_id21_adj_adv_removed"]
     assert (omitted.identifier, omitted.severity, omitted.category) == (20, "major", "mixed")
     assert found["base_id33_empty"].perturbed == "."

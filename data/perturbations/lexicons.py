@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -130,12 +130,16 @@ def can_inflect() -> bool:
 
 def both_ways(pairs: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return a lexicon with every pair under both of its words."""
-    results: dict[str, tuple[str, ...]] = {}
-    for first, others in pairs.items():
-        for other in others:
-            results[first] = (*results.get(first, ()), other)
-            results[other] = (*results.get(other, ()), first)
-    return {word: tuple(dict.fromkeys(others)) for word, others in results.items()}
+    return partners([first, other] for first, others in pairs.items() for other in others)
+
+
+def partners(groups: Iterable[Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return every word of the groups with all other words of its groups."""
+    results: dict[str, dict[str, None]] = {}
+    for group in groups:
+        for word in group:
+            results.setdefault(word, {}).update(dict.fromkeys(other for other in group if other != word))
+    return {word: tuple(others) for word, others in results.items()}
 
 
 def _names(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:

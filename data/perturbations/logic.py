@@ -1,4 +1,4 @@
-"""Changes of the logic of a statement: quantity, condition, concession, inclusion, modality, certainty, outcome."""
+"""Changes of the logic of a statement: quantity, condition, concession, inclusion, modality, outcome."""
 
 from __future__ import annotations
 
@@ -322,32 +322,6 @@ def _ability(parse: Parse, n: int) -> list[Change] | None:
         parse.reads(n - 1, "not n't as if where when no less only too") or low == "likely" and parse.reads(n - 1, "more most")
     )
     return None if bound or not parse.stands_alone(n) or _denied(parse, n) else parse.put(n, new)
-
-
-@perturbation("accuracy", "mistranslation - certainty", "major")
-def certainty_changed(parse: Parse) -> Outcome:
-    """Exchange certainty and possibility: *will come* -> *might come*."""
-    return parse.by_rules((_future, _certain), "nothing that is certain or possible")
-
-
-def _future(parse: Parse, n: int) -> list[Change] | None:
-    """Exchange *will* and *might*."""
-    verb = _modal_place(parse, n)
-    if verb is None or not parse.reads(n, "will might") or parse.some(parse.children(verb), low="if"):
-        return None
-    might = parse.low(n) == "might"
-    bound = might and (parse.reads(n + 1, "have as well") or parse.low(n + 2) == "have")
-    return None if bound else parse.put(n, "will" if might else "might")
-
-
-def _certain(parse: Parse, n: int) -> list[Change] | None:
-    """Exchange *probably* and *certainly*, *it is possible that* and *it is certain that*."""
-    if parse.reads(n, "possible certain likely probable clear") and parse.low(n + 1) == "that":
-        if parse.reads(n - 1, "is was seems"):
-            return parse.put(n, "certain" if parse.reads(n, "possible likely probable") else "possible")
-    new = replacements("logic.certain").get(parse.low(n))
-    bound = parse.reads(n - 1, "not most but quite almost very as") or parse.low(n + 1) == "not"
-    return parse.put(n, new) if new and not bound and parse.stands_alone(n) and parse.relates(n, "advmod") else None
 
 
 DENIABLE = frozenset("decide choose plan opt vow pledge promise intend seem appear".split())

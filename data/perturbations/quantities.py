@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from itertools import combinations
 
-from .lexicons import MONTHS, alternatives, table, word_sequence, word_set
+from .lexicons import MONTHS, alternatives, partners, table, word_sequence, word_set
 from .perturbation import Change, Outcome, Parse, in_case_of, perturbation, split
 
 CARDINALS = word_sequence("numbers.cardinals")
 TENS = ("", "", *"twenty thirty forty fifty sixty seventy eighty ninety".split())
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 SEASONS = "spring summer autumn winter".split()
-CENTURIES = word_sequence("notation.ordinals")[10:21]
+CENTURIES = word_sequence("numbers.ordinals")[10:21]
 ORDERS = frozenset("hundred thousand million billion trillion dozen".split())
 LATEST_YEAR = 2025
 NUMBER = re.compile(r"(?<![\w.,/:#№’'–−-])(?!0\d)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(st|nd|rd|th)?(?![\w/:–−-]|[.,]\d)")
@@ -44,16 +42,11 @@ Way = tuple[int, int, Sequence[str]]
 """Start and end of some characters, and what may replace them."""
 
 
-def in_words(value: int) -> str | None:
-    """Return a whole number below a hundred, or a round one, in words."""
+def in_words(value: int) -> str:
+    """Return a whole number below a hundred in words."""
     if value < 20:
         return CARDINALS[value]
-    if value < 100:
-        return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
-    for name, scale in reversed(SCALES.items()):
-        if value >= scale and value % scale == 0 and value // scale < 100:
-            return f"{in_words(value // scale)} {name}"
-    return None
+    return TENS[value // 10] + (f"-{CARDINALS[value % 10]}" if value % 10 else "")
 
 
 NUMBER_WORDS = {in_words(value): value for value in range(100)}
@@ -148,7 +141,7 @@ def _near(parse: Parse, figure: _Figure) -> float:
 def _written(figure: _Figure, value: float) -> str:
     """Return a number as the old one was written."""
     if figure.kind == "word":
-        return in_words(int(value)) or ""
+        return in_words(int(value))
     if figure.kind == "ordinal":
         return f"{int(value)}{ordinal_ending(int(value))}"
     decimals = len(figure.text.partition(".")[2])
@@ -189,58 +182,10 @@ def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
     return not (RANGED.fullmatch(between) or listed or dashed)
 
 
-@perturbation("accuracy", "mistranslation - magnitude", "critical")
-def magnitude_changed(parse: Parse) -> Outcome:
-    """Multiply or divide a number in digits by ten: *3,000* -> *30,000*, *0.5* -> *5*."""
-    numbers = [figure for figure in _figures(parse) if figure.kind in ("number", "money", "percentage")]
-
-    def make(figure: _Figure) -> list[Change] | None:
-        value = Decimal(figure.text.replace(",", ""))
-        others = [value * 10, value / 10 if "." in figure.text else value // 10]
-        most = Decimal(100 if figure.kind == "percentage" else 10**15)
-        mark = "," if "," in figure.text else ""
-        options = [f"{other.normalize():{mark}f}" for other in others if other <= most and (other >= 2 or "." in figure.text)]
-        return parse.replace(figure.start, figure.end, parse.rng.choice(options)) if options else None
-
-    return parse.choose(numbers, make, "no number whose order of magnitude can change")
-
-
-@perturbation("accuracy", "mistranslation - digits", "critical")
-def digits_transposed(parse: Parse) -> Outcome:
-    """Exchange two digits, or replace one, in numbers, years and codes: *1998* -> *1989*, *F-16* -> *F-18*."""
-    taken = [match.span() for pattern in (DATE, CLOCK) for match in pattern.finditer(parse.text)]
-
-    def make(match: re.Match[str]) -> list[Change] | None:
-        (start, end), old = match.span(), match.group()
-        bound = any(a <= start < b for a, b in taken) or re.match(r"(?:st|nd|rd|th)\b", parse.text[end:])
-        decade = re.match(r"['’]?s\b", parse.text[end:]) is not None
-        percent = PERCENT.match(parse.text[end:]) is not None
-        options = [] if bound or len(old) > 20 else _other_digits(old, decade, percent)
-        return parse.replace(start, end, parse.rng.choice(options)) if options else None
-
-    return parse.choose(re.finditer(r"\d+", parse.text), make, "no digits that can change")
-
-
-def _other_digits(old: str, decade: bool, percent: bool) -> list[str]:
-    """Return digits with two neighbours exchanged or one replaced; only the last two of a year change, and not to a future one."""
-    results = [old[:n] + old[n + 1] + old[n] + old[n + 2 :] for n in range(len(old) - 1)]
-    results += [old[:n] + digit + old[n + 1 :] for n in range(len(old)) for digit in "0123456789"]
-    year = YEAR.fullmatch(old) is not None
-    if year:
-        latest = max(old, str(LATEST_YEAR))
-        results = [new for new in results if new[:2] == old[:2] and new <= latest and (not decade or new[3] == old[3])]
-    most = 100 if percent and int(old) <= 100 else 10**21
-    return [new for new in dict.fromkeys(results) if new != old and new[0] != "0" and 2 <= int(new) <= most]
-
-
 @cache
 def _units() -> dict[str, tuple[str, ...]]:
     """Return every unit with all that may replace it."""
-    results: dict[str, tuple[str, ...]] = {}
-    for group in table("units").values():
-        for unit in group:
-            results[unit] = tuple(dict.fromkeys((*results.get(unit, ()), *(other for other in group if other != unit))))
-    return results
+    return partners(table("units").values())
 
 
 @perturbation("accuracy", "mistranslation - units", "critical")

@@ -7,10 +7,10 @@ from rome.exceptions import InputError
 from . import (
     logic,
     names,
-    notation,
     omission,
     quantities,
     relations,
+    rewording,
     robustness,
     roles,
     slips,
@@ -21,7 +21,7 @@ from .perturbation import Perturbation
 
 FAMILIES = (
     *(slips, words, omission, names, robustness, verb_forms),
-    *(notation, relations, quantities, logic, roles),
+    *(rewording, relations, quantities, logic, roles),
 )
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}

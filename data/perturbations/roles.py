@@ -1,4 +1,4 @@
-"""Roles exchanged: subject and object, two names, two nouns, cause and effect."""
+"""Roles exchanged: subject and object, two names, two nouns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import combinations
 from rome.data.perturbations.names import PLACES, Entity, entities
 from rome.data.perturbations.verb_forms import NounPhrase, agreeing, moved, noun_phrase
 
-from .lexicons import replacements, word_set
-from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, is_contiguous, perturbation
+from .lexicons import word_set
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, perturbation
 
 PERSONAL = (frozenset(OBJECTIVE) | frozenset(SUBJECTIVE)) - {"it"}
 SYMMETRIC = word_set("roles.symmetric")
@@ -154,109 +154,3 @@ def _cores(parse: Parse, one: int, other: int) -> list[Change] | None:
     if any(parse.starts_sentence(parse.words[core[0]].start) and parse.pos(core[0]) != "PROPN" for core in cores):
         return None
     return sorted([*parse.replace(a, b, parse.text[c:d]), *parse.replace(c, d, parse.text[a:b])])
-
-
-CAUSING = replacements("roles.causing")
-CAUSED = {"result": "from", "stem": "from", "arise": "from"}
-MARKED = re.compile(r"[\"“”():;?…]")
-
-
-@perturbation("accuracy", "mistranslation - cause", "critical")
-def cause_and_effect_swapped(parse: Parse) -> Outcome:
-    """Exchange cause and effect: *The flood caused a fire* -> *A fire caused the flood*; *X because Y* -> *Y because X*."""
-    return parse.by_rules((_clauses_swapped, _nouns_swapped), "no cause with its effect")
-
-
-def _clauses_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """Return the changes of *X because Y.* -> *Y because X.* and *X, so Y.* -> *Y, so X.*"""
-    clause, main = parse.head(n), parse.head(parse.head(n))
-    if clause <= n or main < 0 or not _joins(parse, n) or parse.subject(clause) is None or parse.subject(main) is None:
-        return None
-    reason = [m for m in parse.subtree(clause) if m > n]
-    if not is_contiguous([n, *reason]):
-        return None
-    whole = [m for m in parse.subtree(main) if m not in reason and m != n]
-    first = n
-    while first - 1 in whole:
-        first -= 1
-    before = list(range(first, n))
-    right = main in before and (parse.subject(main) or 0) in before
-    return _both_clauses(parse, reason, before, n) if right else None
-
-
-def _joins(parse: Parse, n: int) -> bool:
-    """Return whether a word joins a reason or a consequence to a clause: *because*, or *so* after a comma before a subject."""
-    clause = parse.head(n)
-    if parse.low(n) == "because":
-        return parse.relation(n) == "mark" and parse.relation(clause) == "advcl"
-    after = n + 1 if n + 1 < len(parse.words) else n
-    placed = parse.form(n - 1) == "," and parse.matches(after, pos="PRON DET NOUN PROPN") and parse.low(after) != "that"
-    joined = parse.relates(clause, "conj", "parataxis", "advcl") and parse.relates(n, "cc", "advmod", "mark")
-    return parse.low(n) == "so" and placed and joined
-
-
-def _trimmed(parse: Parse, words: list[int]) -> list[int]:
-    """Return words without the marks at their ends."""
-    while words and parse.pos(words[-1]) == "PUNCT":
-        words = words[:-1]
-    while words and parse.matches(words[0], pos="PUNCT CCONJ"):
-        words = words[1:]
-    return words
-
-
-def _movable(parse: Parse, words: list[int]) -> bool:
-    """Return whether a clause is independent of the text before it: it starts with no *and*, *but*, *so* or *however*."""
-    tied = not words or parse.matches(words[0], pos="CCONJ SCONJ INTJ AUX") or parse.low(words[0]) in word_set("roles.tying")
-    return not tied
-
-
-WEAK = "just only not simply partly mainly maybe perhaps probably mostly largely is was even precisely"
-
-
-def _both_clauses(parse: Parse, reason: list[int], main: list[int], n: int) -> list[Change] | None:
-    """Return the two clauses around *because* in each other's place."""
-    reason, main = _trimmed(parse, reason), _trimmed(parse, main)
-    if not _movable(parse, reason) or not _movable(parse, main) or parse.reads(n - 1, WEAK):
-        return None
-    if main[-1] < n - 1 and parse.form(main[-1] + 1) != ",":
-        return None
-    (start, end), (low, high) = parse.span(main), parse.span(reason)
-    if MARKED.search(parse.text[start:high]) or parse.text[high : high + 1] not in (".", ",", "!", ";", ")", ""):
-        return None
-    lead, tail, earlier = parse.text[low:high], parse.text[start:end], main[0] - 1
-    if parse.starts_sentence(start):
-        return [
-            (start, end, capitalised(lead)),
-            (low, high, parse.lowered(main[0], tail, parse.words[main[0]].lemma[:1].isupper())),
-        ]
-    loose = earlier < 0 or parse.matches(earlier, pos="PUNCT CCONJ SCONJ") and not parse.reads(earlier, "both either")
-    return [(start, end, lead), (low, high, tail)] if loose else None
-
-
-def _noun(parse: Parse, n: int | None) -> NounPhrase | None:
-    """Return a noun phrase that can be cause or effect; None for pronouns and numbers."""
-    return noun_phrase(parse, n) if n is not None and parse.matches(n, pos="NOUN PROPN") else None
-
-
-def _nouns_swapped(parse: Parse, n: int) -> list[Change] | None:
-    """Exchange the nouns of *caused*, *was caused by*, *led to*, *resulted from*: *The flood caused a fire* -> *A fire caused the flood*."""
-    lemma, passive = parse.lemma(n), parse.has(n, "nsubj:pass")
-    clause = next((pair for pair in parse.clauses() if pair[0] == n), None)
-    if parse.pos(n) != "VERB" or clause is None or lemma not in CAUSING and lemma not in CAUSED:
-        return None
-    if passive and (lemma in CAUSED or CAUSING[lemma]) or parse.has(n, "xcomp", "iobj"):
-        return None
-    prepositions = ("by" if passive else CAUSING.get(lemma, ""), CAUSED.get(lemma, ""))
-    effect = next((m for m in parse.children(n) if m > n and _after(parse, m, *prepositions)), None)
-    first, second = _noun(parse, parse.child(n, "nsubj")), _noun(parse, effect)
-    if first is None or second is None or not second.words[0] > n > first.words[-1]:
-        return None
-    return _exchanged(parse, clause, first, second)
-
-
-def _after(parse: Parse, n: int, *prepositions: str) -> bool:
-    """Return whether a word is an object, or follows one of the prepositions."""
-    case = parse.child(n, "case")
-    if case is None:
-        return parse.relation(n) == "obj" and prepositions[0] == ""
-    return parse.relation(n).startswith("obl") and parse.low(case) in [one for one in prepositions if one]

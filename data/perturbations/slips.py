@@ -71,7 +71,7 @@ def _wrong_article(parse: Parse, n: int) -> tuple[str, ...]:
         return ()
     if low in ("a", "an"):
         return ("an",) if low == "a" else ("a",)
-    return ("a", "an")[:1] if low == "the" and parse.tag(word.head) == "NNS" else ()
+    return ("a",) if low == "the" and parse.tag(word.head) == "NNS" else ()
 
 
 def _wrong_prepositions(parse: Parse, n: int) -> tuple[str, ...]:

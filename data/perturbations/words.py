@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from .lexicons import replacements, table, word_sequence, word_set
+from .lexicons import partners, replacements, table, word_sequence, word_set
 from .perturbation import OBJECTIVE, OPEN_CLASSES, SUBJECTIVE, Change, Materials, Outcome, Parse, base, perturbation
 
 BASE_TAGS = ("NN", "VB", "VBP", "JJ", "RB")
@@ -136,12 +136,8 @@ def related_replaced(parse: Parse) -> Outcome:
 @cache
 def _relatives() -> dict[str, tuple[str, ...]]:
     """Return ``word/CLASS`` -> all others of its groups."""
-    results: dict[str, tuple[str, ...]] = {}
-    for name, group in table("related").items():
-        for word in group:
-            key = f"{word}/{name.partition(' ')[0]}"
-            results[key] = tuple(dict.fromkeys((*results.get(key, ()), *(other for other in group if other != word))))
-    return results
+    groups = [[f"{word}/{name.partition(' ')[0]}" for word in group] for name, group in table("related").items()]
+    return {key: tuple(other.partition("/")[0] for other in others) for key, others in partners(groups).items()}
 
 
 def _related_key(parse: Parse, n: int) -> str:

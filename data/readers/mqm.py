@@ -14,7 +14,6 @@ from rome.data.readers.rated import (
     ErrorMark,
     RatedSegment,
     RatedSet,
-    check_shared_texts,
     development_rows,
     segment_of,
 )
@@ -151,7 +150,7 @@ def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -
             marks[rater] = tuple(_mark(error, row["hypothesis"], place) for error in _errors(rating, place))
         segment = segment_of(row, place, str(row["segment"]), {"mqm": marks_score(marks, weights)})
         segments.append(replace(segment, marks=marks))
-    return RatedSet("wmt23" if path is None else set_name(path), check_shared_texts(segments))
+    return RatedSet("wmt23" if path is None else set_name(path), tuple(segments))
 
 
 def _errors(rating: Mapping[str, Any], place: str) -> Sequence[Mapping[str, Any]]:

@@ -36,7 +36,7 @@ def read_own(path: str | Path) -> RatedSet:
     lines = text_lines(path)
     first = next((line for line in lines if line.strip()), "")
     if first.lstrip().startswith("{"):
-        return RatedSet(set_name(path), check_shared_texts(_from_json(path)))
+        return RatedSet(set_name(path), tuple(_from_json(path)))
     separator = next((mark for mark in "\t,;" if mark in first), "\t")
     return rated_rows(set_name(path), table(path, COLUMNS, separator, lines))
 
@@ -47,7 +47,6 @@ COLUMNS = ("item", "reference", "hypothesis")
 def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> RatedSet:
     """Return the set of the rows of a table, each with its place; `read_own` describes the cells. Raises InputError as that does."""
     segments = []
-    seen: dict[tuple[str, str, str], str] = {}
     for place, row in rows:
         answers = tuple(row[name] for name in row if name == "reference" or (name.startswith("reference_") and row[name]))
         ratings = {
@@ -59,15 +58,8 @@ def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> Rate
         if not ratings or not row["item"]:
             raise InputError(f"{place}: needs an item and a column rating or rating:NAME with a number. Add people's ratings")
         names: dict[str, Any] = {name: row.get(name, "") for name in ("system", "language_pair", "source")}
-        segment = RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names)
-        key = (*segment.group, segment.system)
-        if key in seen:
-            raise InputError(
-                f"{place}: {segment.system or 'this system'} has item {segment.item} already in {seen[key]}: give the mean once"
-            )
-        seen[key] = place
-        segments.append(segment)
-    return RatedSet(name, check_shared_texts(segments))
+        segments.append(RatedSegment(row["item"], answers, row["hypothesis"], ratings, published=scores, place=place, **names))
+    return RatedSet(name, tuple(segments))
 
 
 @dataclass(slots=True)
@@ -89,8 +81,7 @@ def _from_json(path: str | Path) -> list[RatedSegment]:
             raise InputError(
                 f"{place}: another text of this system for item {segment.item} than in {results.segment.place}: give its own item"
             )
-        if results.segment.references != segment.references:
-            check_shared_texts([results.segment, segment])
+        check_shared_texts(results.segment, segment)
         if not annotator and (results.ratings or results.marks):
             raise InputError(
                 f"{place}: this output is already in {results.segment.place}: name the annotators, or give it once"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,8 @@ class RatedSegment:
 class RatedSet:
     """All rated segments of one corpus, checked when made.
 
-    Raises InputError that names the place for: no segment, a segment without reference or rating, an empty reference, dimensions
-    that differ between segments, a system that appears twice with one item, a mark outside its text.
+    Raises InputError that names the place for: no segment, a segment without reference or rating, an empty reference, dimensions that differ
+    between segments, an output that appears twice, an item with other references or another source elsewhere, a mark outside its text.
     """
 
     name: str
@@ -89,12 +89,14 @@ class RatedSet:
         if not self.segments:
             raise InputError(f"{self.name} holds no rated segment: give at least one")
         seen: dict[tuple[str, str, str], str] = {}
+        first: dict[tuple[str, str], RatedSegment] = {}
         for segment in self.segments:
             _check(segment, self.dimensions)
+            check_shared_texts(first.setdefault(segment.group, segment), segment)
             key = (*segment.group, segment.system)
-            if segment.system and key in seen:
+            if key in seen:
                 raise InputError(
-                    f"{segment.place}: system {segment.system} has item {segment.item} already in {seen[key]}: "
+                    f"{segment.place}: {segment.system or 'this system'} has item {segment.item} already in {seen[key]}: "
                     "give each output once, with the mean of its ratings"
                 )
             seen[key] = segment.place
@@ -171,25 +173,19 @@ def check_marks(marks: Iterable[ErrorMark], length: int, place: str) -> None:
 
 
 def development_rows(
-    path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores", once: Sequence[str] = ()
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return ``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key ``rating``, and what is needed.
+    path: str | Path, needed: Sequence[str] = (), *, rating: str = "scores"
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ``(file:line, row)`` of each line that has a reference, a hypothesis, ratings under the key ``rating``, and what is needed.
 
-    Raises InputError naming the line where one is missing, or whose values of ``once`` occur together in another line.
+    Raises InputError naming the line where one is missing.
     """
-    rows = list(json_objects(path, ("reference", "hypothesis", rating, *needed)))
-    seen: dict[tuple[str, ...], str] = {}
-    for place, row in rows:
-        if not isinstance(row["hypothesis"], str) or not all(
-            row[name] or row[name] == 0 for name in ("reference", rating, *needed)
-        ):
+    for place, row in json_objects(path, ("reference", "hypothesis", rating, *needed)):
+        filled = all(row[name] or row[name] == 0 for name in ("reference", rating, *needed))
+        if not filled or not isinstance(row["hypothesis"], str):
             raise InputError(
                 f"{place}: an item needs {', '.join(('a reference', 'a hypothesis', 'a rating', *needed))}: fetch the file again"
             )
-        key = tuple(str(row[name]) for name in once)
-        if once and seen.setdefault(key, place) != place:
-            raise InputError(f"{place}: {' '.join(once)} {shown(' '.join(key))} is already in {seen[key]}: number each once")
-    return rows
+        yield place, row
 
 
 def numbers(values: object, place: str) -> dict[str, float]:
@@ -215,18 +211,11 @@ def segment_of(row: Mapping[str, Any], place: str, item: str, ratings: Mapping[s
     return RatedSegment(item, references, row["hypothesis"], rated, system, pair, {}, published, source, place)
 
 
-def check_shared_texts(segments: list[RatedSegment]) -> tuple[RatedSegment, ...]:
-    """Return the segments after checking that all outputs of one item have the same references and source.
-
-    Raises InputError naming both places where they do not: there one of them is paired with another item's texts.
-    """
-    first: dict[tuple[str, str], RatedSegment] = {}
-    for segment in segments:
-        known = first.setdefault(segment.group, segment)
-        for what in ("references", "source"):
-            if getattr(known, what) != getattr(segment, what):
-                raise InputError(
-                    f"{segment.place}: the {what.removesuffix('s')} of item {segment.item} is another than in {known.place}: "
-                    "give outputs of one input the same texts, and other inputs another item"
-                )
-    return tuple(segments)
+def check_shared_texts(first: RatedSegment, other: RatedSegment) -> None:
+    """Check that two outputs of one item have the same references and source. Raises InputError naming both places."""
+    for what in ("references", "source"):
+        if getattr(first, what) != getattr(other, what):
+            raise InputError(
+                f"{other.place}: the {what.removesuffix('s')} of item {other.item} is another than in {first.place}: "
+                "give outputs of one input the same texts, and other inputs another item"
+            )

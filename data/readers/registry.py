@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rome.data.readers.mqm import read_mqm, read_wmt23
 from rome.data.readers.own import read_own
-from rome.data.readers.rated import RatedSet, check_shared_texts, development_rows, segment_of
+from rome.data.readers.rated import RatedSet, development_rows, segment_of
 from rome.data.sources import SETS, data_file
 from rome.exceptions import InputError
 
@@ -27,8 +27,6 @@ class _Layout:
     ----------
     needed
         Keys of each line, apart from reference, hypothesis and scores.
-    once
-        Keys whose values occur once together.
     item
         The key that outputs for one input share.
     dimensions
@@ -38,20 +36,19 @@ class _Layout:
     """
 
     needed: tuple[str, ...]
-    once: tuple[str, ...] = ()
     item: str = "segment"
     dimensions: tuple[str, ...] = ()
     dataset: str = ""
 
 
 LAYOUTS: Mapping[str, _Layout] = {
-    "bagel": _Layout(("segment",), ("segment",), dimensions=DIMENSIONS),
+    "bagel": _Layout(("segment",), dimensions=DIMENSIONS),
     **{
-        name: _Layout(("system", "dataset"), ("system", "reference", "hypothesis", "dataset"), "reference", DIMENSIONS, dataset)
+        name: _Layout(("system", "dataset"), "reference", DIMENSIONS, dataset)
         for name, dataset in (("bagel-mr", "BAGEL"), ("sfhotel", "SFHOT"), ("sfrest", "SFRES"))
     },
     "webnlg17": _Layout(("system", "segment", "mr")),
-    "wmt15": _Layout(("lp", "segment"), ("lp", "segment")),
+    "wmt15": _Layout(("lp", "segment")),
 }
 
 
@@ -63,8 +60,8 @@ def read_scores(name: str, path: str | Path | None = None) -> RatedSet:
     and an item with other references elsewhere.
     """
     layout, segments = LAYOUTS[name], []
-    outputs: Counter[tuple[str, str]] = Counter()
-    for place, row in development_rows(path or data_file(SETS[name].file), layout.needed, once=layout.once):
+    outputs: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for place, row in development_rows(path or data_file(SETS[name].file), layout.needed):
         if layout.dataset and not isinstance(row["reference"], str):
             raise InputError(f"{place}: reference must be a text. Fetch the file again")
         segment = segment_of(row, place, str(row[layout.item]))
@@ -72,10 +69,13 @@ def read_scores(name: str, path: str | Path | None = None) -> RatedSet:
         if layout.dimensions and (set(segment.ratings) != set(layout.dimensions) or not rated):
             raise InputError(f"{place}: needs {', '.join(layout.dimensions)}, each from 1 to 6: fetch the file again")
         if layout.dataset in ("", row.get("dataset")):
-            outputs[segment.item, segment.system] += 1
-            number = outputs[segment.item, segment.system] if layout.dataset else 1
-            segments.append(segment if number == 1 else replace(segment, item=f"{segment.item}#{number}"))
-    return RatedSet(name, check_shared_texts(segments))
+            earlier = outputs[segment.item, segment.system]
+            if layout.dataset and segment.hypothesis in earlier:
+                raise InputError(f"{place}: {segment.system} has this output for this reference already. Give each output once")
+            earlier.append(segment.hypothesis)
+            further = layout.dataset and len(earlier) > 1
+            segments.append(replace(segment, item=f"{segment.item}#{len(earlier)}") if further else segment)
+    return RatedSet(name, tuple(segments))
 
 
 DEVELOPMENT_SETS: Mapping[str, Callable[[], RatedSet]] = {
