@@ -26,7 +26,7 @@ pytest.importorskip("ray", reason='Ray is not installed: pip install "rome-metri
 pytest.importorskip("ray.data", reason='Ray Data is not installed: pip install "rome-metric[ray]"')
 
 KEYED = RowOptions(keep=("id", "n"))
-ROWS = 120
+ROWS = 60
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def source(tmp_path: Path) -> Path:
     ]
     for n in range(0, ROWS, 10):
         rows[n] |= ({"hypothesis": None}, {"reference": []}, {"hypothesis": "fail"})[n // 10 % 3]
-    for file, part in enumerate((rows[:70], rows[70:])):
+    for file, part in enumerate((rows[:35], rows[35:])):
         pq.write_table(pa.Table.from_pylist(part), tmp_path / "in" / f"{file}.parquet")
     return tmp_path / "in"
 
