@@ -178,12 +178,6 @@ def test_auto_is_settled_when_the_metric_is_made(monkeypatch: pytest.MonkeyPatch
         RoMe(precision="half")  # type: ignore[arg-type]
 
 
-def test_the_command_line_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """Another word ends with exit code 2 and the words that there are."""
-    assert main(["score", "--examples", "--precision", "half"]) == 2
-    assert "float32" in capsys.readouterr().err
-
-
 def test_a_processor_is_asked_by_the_flags_that_linux_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """AVX512-BF16 or AMX; neither where there is no such file."""
     for text, expected in (

@@ -16,7 +16,7 @@ import pytest
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
-from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
+from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser import config
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
 from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
@@ -237,15 +237,6 @@ def test_rescore_picks_the_net(package: Path, tmp_path: Path, capsys: pytest.Cap
     shutil.rmtree(package / "base")
     assert main(["rescore", table]) == 2
     assert "the model set base is not there" in capsys.readouterr().err
-
-
-def test_another_sets_features_are_told_whose_net_they_need() -> None:
-    """The default net refuses them and says how to get the right one."""
-    net = replace(Combiner.load(), feature_signature="features:2|models:small.1")
-    with pytest.raises(
-        SignatureMismatchError, match=r"models: base\.1 in the table, small\.1 in the net.*take the net of their own model set"
-    ):
-        net.check_signature("features:2|models:base.1")
 
 
 # Elsewhere
