@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal
 
+from rome.batch.blocks import characters, cut
 from rome.checks import CheckedPair
 from rome.exceptions import InputError
 from rome.results import CorpusScore, SegmentScore
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
 
 WARM_UP = CheckedPair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
-CALL_PAIRS = 16
-"""Pairs per call of the metric; calls of several requests alternate."""
+CALL_PAIRS, CALL_CHARACTERS = 16, 20_000
+"""Most pairs and characters per call of the metric; calls of several requests alternate."""
 
 
 class Scorer:
@@ -63,9 +64,9 @@ class Scorer:
             await self._loaded.wait()
             if self.failure is not None:
                 raise RequestError("stopping", "the models could not be loaded: the service is stopping")
-            size = len(pairs) if getattr(self._metric, "idf", None) == "references" else CALL_PAIRS
-            for start in range(0, len(pairs), size):
-                segments += await self._scored(pairs[start : start + size])
+            whole = getattr(self._metric, "idf", None) == "references"
+            for call in [pairs] if whole else cut(pairs, characters, CALL_CHARACTERS, count=CALL_PAIRS):
+                segments += await self._scored(call)
             return CorpusScore(tuple(segments), segments[0].signature)
         finally:
             self.requests -= 1
