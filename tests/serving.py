@@ -31,8 +31,8 @@ class SmallMetric(PairsMetric):
     A hypothesis "slow" takes `pause` seconds; "held" waits until `release` is set; "boom" raises an error that quotes the text.
     """
 
-    def __init__(self, pause: float = 0.0) -> None:
-        self.pause, self.calls, self.threads = pause, [], set()  # type: ignore[var-annotated]
+    def __init__(self, pause: float = 0.0, idf: str = "embedded") -> None:
+        self.idf, self.pause, self.calls, self.threads = idf, pause, [], set()  # type: ignore[var-annotated]
         self.release, self.reached = threading.Event(), threading.Event()
 
     def score(self, *, references: Any, hypotheses: Any) -> CorpusScore:
@@ -65,11 +65,11 @@ def _segment(number: int, references: tuple[str, ...], hypothesis: str) -> Segme
 
 @contextmanager
 def running(
-    make: Callable[[], Any], *, limits: Limits = Limits(), whole: bool = False, ready: bool = True, **named: Any
+    make: Callable[[], Any], *, limits: Limits = Limits(), ready: bool = True, **named: Any
 ) -> Iterator[ScoreServer]:
     """A server in a thread, stopped at the end; `lines` of what it said stand in `server.lines`."""
     lines: list[str] = []
-    scorer = Scorer(make, limits, whole=whole, say=lines.append)
+    scorer = Scorer(make, limits, say=lines.append)
     server = ScoreServer(scorer, **named)
     server.lines = lines  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.run, daemon=True)

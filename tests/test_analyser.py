@@ -14,7 +14,7 @@ from rome.features.analyser.analyser import Analyser  # noqa: E402
 from rome.features.analyser.config import ModelConfig, set_folder  # noqa: E402
 
 SENTENCE = "Number {n} of the reports doesn't say why the two engineers left the old company in March."
-TEXTS = [" ".join(SENTENCE.format(n=n + k) for k in range(1 + n % 4)) for n in range(40)]
+TEXTS = [" ".join(SENTENCE.format(n=n + k) for k in range(1 + n % 4)) for n in range(16)]
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,9 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
 
 
 def test_results_do_not_depend_on_the_number_of_threads(config):
-    """One, two and three threads give the same words, trees and numbers, and torch keeps its own number of threads."""
+    """One and three threads give the same words, trees and numbers, and torch keeps its own number of threads."""
     before = torch.get_num_threads()
-    one, *others = [list(Analyser(config, threads=threads).analyse(TEXTS)) for threads in (1, 2, 3)]
+    one, *others = [list(Analyser(config, threads=threads).analyse(TEXTS)) for threads in (1, 3)]
     assert torch.get_num_threads() == before
     assert [analysis.text for analysis in one] == TEXTS
     assert all(near(other, one) for other in others)

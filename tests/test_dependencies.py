@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterable
 from configparser import ConfigParser
 from functools import cache
@@ -92,13 +88,6 @@ def brought(extra: str) -> set[str]:
     )
 
 
-def test_packages_that_others_bring_are_theirs() -> None:
-    """Each one that is imported undeclared is a requirement of the package that is said to bring it."""
-    for package, bringer in (BROUGHT | COPYLEFT).items():
-        if bringer in installed() and package in installed():
-            assert package in closure([Requirement(bringer)])
-
-
 def test_the_command_names_the_extra_that_has_the_package() -> None:
     """`pip install 'rome-metric[...]'` in a message brings the package whose absence it is about."""
     from rome.cli.faults import EXTRAS as MESSAGES
@@ -141,43 +130,3 @@ def test_everything_that_is_installed_is_pinned(extra: str) -> None:
     assert all(re.fullmatch(r"==[^=*]+", version) for version in pins().values())
 
 
-# The look-up, with a program that stands for pip-audit
-
-
-AUDIT = TOP / ".ci" / "audit.py"
-ANSWER: dict[str, Any] = {"dependencies": [{"name": "a", "version": "1.0", "vulns": []}], "fixes": []}
-HOLE = {"id": "PYSEC-1", "aliases": ["CVE-1"], "fix_versions": ["1.1"]}
-KNOWN = {"id": "PYSEC-2", "aliases": ["CVE-2024-35515"], "fix_versions": []}
-
-
-def audited(folder: Path, script: str | None) -> subprocess.CompletedProcess[str]:
-    """Run the audit where `pip-audit` is this script, or nothing."""
-    if script is not None:
-        program = folder / "pip-audit"
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{folder}:/usr/bin:/bin" if script is not None else str(folder)}
-    return subprocess.run([sys.executable, AUDIT], env=environment, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
-@pytest.mark.parametrize(
-    ("script", "code", "says"),
-    [
-        (None, 0, "audit: skipped, pip-audit is not installed"),
-        ("echo ERROR: no connection >&2; exit 1", 0, "audit: skipped, no answer (ERROR: no connection)"),
-        (
-            f"echo '{json.dumps(ANSWER).replace('[]', json.dumps([HOLE]), 1)}'; exit 1",
-            1,
-            "FAILED  a 1.0: PYSEC-1, CVE-1: take 1.1",
-        ),
-        (f"echo '{json.dumps(ANSWER).replace('[]', json.dumps([KNOWN]), 1)}'; exit 1", 0, "accepted  a 1.0: PYSEC-2, CVE-2024"),
-    ],
-    ids=["absent", "offline", "a hole", "an accepted one"],
-)
-def test_the_audit_says_what_it_found_or_that_it_could_not_look(
-    tmp_path: Path, script: str | None, code: int, says: str
-) -> None:
-    """One line where it is skipped; a vulnerability fails, unless the script says why it does not matter."""
-    done = audited(tmp_path, script)
-    assert (done.returncode, says in done.stdout) == (code, True), done

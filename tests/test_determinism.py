@@ -56,11 +56,9 @@ def check(found: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
     ("order", "size", "neighbours"),
     [
         (EVERYTHING, len(EVERYTHING), ()),
-        (EVERYTHING[::-1], len(EVERYTHING), ()),
-        (MIXED, 5, ()),
-        (MIXED, 9, NEIGHBOURS),
+        (MIXED, 5, NEIGHBOURS),
     ],
-    ids=["all at once", "backwards", "five at a time", "among neighbours of every kind"],
+    ids=["all at once", "among neighbours of every kind"],
 )
 def test_batches_order_and_neighbours_change_nothing(
     alone: NDArray[np.float64], order: list[int], size: int, neighbours: tuple[str, ...]
@@ -104,9 +102,10 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., byt
     return run
 
 
-def test_workers_change_nothing(alone: NDArray[np.float64], scored: Callable[..., bytes]) -> None:
+def test_workers_change_nothing(scored: Callable[..., bytes]) -> None:
     """One process and two write the same bytes, and the numbers are those of each pair by itself."""
-    one, two = scored(), scored("--workers", "2")
+    one, two = scored("--models", "small"), scored("--models", "small", "--workers", "2")
     assert one == two
+    small = numbers(RoMe(models="small", progress=False, threads=1), EVERYTHING, 1)
     rows = [json.loads(line) for line in one.splitlines()]
-    check(np.array([[row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in rows]), alone)
+    check(np.array([[row["score"], *(row["components"][name]["value"] for name in FEATURES)] for row in rows]), small)

@@ -1,7 +1,9 @@
-"""Where the models compute and how much at once: devices that are not there are named, nothing is left on the CPU, no score depends on a batch."""
+"""Devices and precision: absent devices are named, bf16 is marked and near, and no score depends on a batch."""
 
 from __future__ import annotations
 
+import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,15 @@ from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.signature import without_arithmetic  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
+from rome.features.analyser import model_set  # noqa: E402
 from rome.features.analyser.acceptability import load_acceptability, probabilities_of  # noqa: E402
 from rome.features.analyser.config import set_folder  # noqa: E402
 from rome.features.analyser.encoder import load_encoder  # noqa: E402
-from rome.features.analyser.model_set import arithmetic, found_device  # noqa: E402
+from rome.features.analyser.model_set import arithmetic, found_device, found_precision  # noqa: E402
 from rome.features.analyser.pair_reader import PairReader  # noqa: E402
 from rome.features.analyser.trees import WordRows, load_tree_head  # noqa: E402
 from rome.metric import RoMe  # noqa: E402
+from rome.self_check import TOLERANCES, record, selfcheck  # noqa: E402
 
 SMALL = set_folder("small")
 PAIRS = {
@@ -141,3 +145,131 @@ def test_a_card_gives_the_numbers_of_the_cpu() -> None:
     found = [RoMe(models="small", progress=False, device=device).score(**PAIRS) for device in ("cpu", "cuda")]
     values = [[(s.score, *(part.value for part in s.components)) for s in result] for result in found]
     np.testing.assert_allclose(*values, atol=2e-3)
+
+
+# Precision
+
+
+def small(**options: Any) -> RoMe:
+    return RoMe(models="small", progress=False, **{"threads": 1, **options})
+
+
+def numbers(metric: RoMe) -> np.ndarray:
+    """(segments, 5) scores and components."""
+    return np.array([(s.score, *(part.value for part in s.components)) for s in metric.score(**PAIRS)])
+
+
+def having(monkeypatch: pytest.MonkeyPatch, answer: bool) -> None:
+    """Let the processor have instructions for bfloat16, or not."""
+    monkeypatch.setattr(model_set, "multiplies_bf16", lambda: answer)
+
+
+def test_auto_is_settled_when_the_metric_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """bf16 where the processor, or the card, multiplies such numbers itself; what is asked for by name is never changed."""
+    for there, expected in ((True, "bf16"), (False, "float32")):
+        having(monkeypatch, there)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, answer=there: answer)
+        assert found_precision("auto") == found_precision("auto", "cuda") == RoMe(precision="auto").precision == expected
+        assert (found_precision("float32"), found_precision("bf16"), RoMe().precision) == ("float32", "bf16", "float32")
+        assert found_precision("auto", "mps") == "float32"
+    with pytest.raises(InputError, match="precision bf16 is for processors and CUDA cards"):
+        found_precision("bf16", "mps")
+    with pytest.raises(InputError, match="precision must be float32 or bf16 or auto, got 'half'"):
+        RoMe(precision="half")  # type: ignore[arg-type]
+
+
+def test_a_processor_is_asked_by_the_flags_that_linux_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AVX512-BF16 or AMX; neither where there is no such file."""
+    for text, expected in (
+        ("flags : avx512f avx512_bf16", True),
+        ("flags : amx_bf16 sse", True),
+        ("flags : avx512f avx2", False),
+        (None, False),
+    ):
+        model_set.multiplies_bf16.cache_clear()
+        monkeypatch.setattr(Path, "is_file", lambda self, text=text: text is not None)
+        monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
+        assert model_set.multiplies_bf16() is expected
+    model_set.multiplies_bf16.cache_clear()
+
+
+def test_the_signature_names_it_and_float32_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the processor has AMX; the net takes features of either, a pickle carries what "auto" was settled to."""
+    having(monkeypatch, True)
+    plain, lowered = small(), small(precision="auto")
+    assert lowered.feature_signature == f"{plain.feature_signature}|precision:bf16"
+    assert without_arithmetic(lowered.signature) == plain.signature and "precision" not in plain.signature
+    assert (arithmetic(), arithmetic("cpu", "bf16"), arithmetic("cuda", "bf16")) == ("float32", "bf16", "bf16 on cuda")
+    Combiner.load(models="small").check_signature(lowered.feature_signature)
+    packed = pickle.dumps(lowered)
+    having(monkeypatch, False)
+    assert pickle.loads(packed).signature == lowered.signature
+
+
+def test_float32_is_float32_whatever_the_process_has_set() -> None:
+    """Recipes for training let torch multiply float32 in bfloat16; scores stay the same, and so does the setting."""
+    before, expected = torch.get_float32_matmul_precision(), numbers(small())
+    torch.set_float32_matmul_precision("medium")
+    try:
+        np.testing.assert_allclose(numbers(small()), expected, atol=1e-6)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA card")
+def test_a_card_in_bf16_is_near() -> None:
+    """The known answers hold on a card too, within the tolerance of bf16."""
+    assert selfcheck(small(precision="bf16", device="cuda"), models="small")
+    assert selfcheck(RoMe(precision="bf16", device="cuda", progress=False))
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_the_reader_is_near(kind: str, tmp_path: Path) -> None:
+    """Its readings are those in float32 but for rounding, and float32 where they come out."""
+    write_trunk(tmp_path / "encoder", kind)
+    write_reader(tmp_path)
+    pair = with_states("the old dog"), with_states("a new cat ran", 1)
+    (one,), (other,) = (PairReader(tmp_path, BELOW, precision=each)([pair]) for each in ("float32", "bf16"))
+    assert other.probabilities.dtype == np.float32
+    np.testing.assert_allclose(other.probabilities, one.probabilities, atol=0.1)
+    assert not np.array_equal(other.probabilities, one.probabilities)
+
+
+def test_scores_are_near_and_kept_apart(tmp_path: Path) -> None:
+    """A store never gives the analyses of the other precision."""
+    store = tmp_path / "analyses.sqlite"
+    whole = numbers(small(store=store))
+    lowered = numbers(small(store=store, precision="bf16"))
+    assert not np.array_equal(lowered, whole)
+    np.testing.assert_allclose(lowered, whole, atol=0.05)
+    assert np.array_equal(numbers(small(store=store)), whole)
+
+
+class Answers:
+    """A metric that knows its numbers."""
+
+    def __init__(self, score: float, signature: str) -> None:
+        self.value, self.signature = score, signature
+
+    def score(self, *, references: Any, hypotheses: Any) -> Any:
+        segment = type("Segment", (), {"score": self.value, "components": ()})()
+        return type("Result", (list,), {"signature": self.signature})([segment] * len(hypotheses))
+
+
+@pytest.mark.parametrize("named", list(TOLERANCES))
+def test_each_precision_has_a_tolerance_of_its_own(named: str, tmp_path: Path) -> None:
+    """Numbers that pass in bf16 are wrong in float32; and only float32 is recorded."""
+    (tmp_path / "set.json").write_text(json.dumps({"format": 1, "name": "own", "settings": {}, "files": {}}))
+    record(tmp_path, [(["A cat."], "A dog.")], Answers(0.5, "f:1|n:2"))  # type: ignore[arg-type]
+    near = 0.5 + TOLERANCES[named] / 2
+    assert selfcheck(Answers(near, f"f:1|{named}|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    assert not selfcheck(Answers(near, "f:1|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    assert not selfcheck(Answers(near + TOLERANCES[named], f"f:1|{named}|n:2"), models=tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="known answers are those in float32 on a processor"):
+        record(tmp_path, [(["A cat."], "A dog.")], Answers(0.5, f"f:1|{named}|n:2"))  # type: ignore[arg-type]
+
+
+def test_the_known_answers_hold() -> None:
+    """Within that tolerance, whatever this processor has."""
+    assert selfcheck(small(precision="bf16"), models="small")

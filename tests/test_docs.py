@@ -77,25 +77,6 @@ def test_programs_that_want_a_server_could_run() -> None:
                 assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == [], name
 
 
-def test_outputs_agree_to_the_last_digits_only() -> None:
-    """Allow rounding differences of decimals only."""
-    assert examples.agree("score 0.853 of 4\n", "score 0.855 of 4")
-    assert not examples.agree("score 0.85 of 4", "score 0.91 of 4")
-    assert not examples.agree("score 0.85 of 4", "score 0.85 of 5")
-    assert not examples.agree("score 0.85", "value 0.85") and not examples.agree("a\nb", "a") and not examples.agree("", "a")
-
-
-def test_outputs_are_put_into_a_page() -> None:
-    """Write new outputs into a page with stale and missing ones."""
-    page = "Text.\n\n```python\nprint(1)\n```\n\n```python\nx = 2\n```\n\n```python\nprint(x)\n```\n\n```output\n3\n```\nEnd.\n"
-    found = examples.examples_of(page)
-    assert [e.output for e in found] == [None, None, "3\n"] and [e.line for e in found] == [4, 8, 12]
-    new = examples.rewritten(page, examples.run(found, "page", {}))
-    again = examples.examples_of(new)
-    assert [e.output for e in again] == ["1\n", None, "2\n"] and new.endswith("End.\n")
-    assert examples.rewritten(new, examples.run(again, "page", {})) == new
-
-
 def test_console_lines_are_commands() -> None:
     """Parse every command line of the pages."""
     lines = [line[2:] for text in TEXTS.values() for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)

@@ -134,7 +134,7 @@ def test_a_missing_file_names_the_remedy(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_fit_its_configuration_is_refused(tmp_path: Path) -> None:
     """Another number of layers, or another activation: the message names the file."""
-    tensors, about = load_weights(FOLDER / TRUNK_FILE)
+    tensors, about = load_weights(write_encoder(tmp_path / "tiny") / TRUNK_FILE)
     for changed in ({"num_hidden_layers": 5}, {"hidden_act": "relu"}, {"vocab_size": 9}):
         save_weights(tmp_path / TRUNK_FILE, tensors, {"config": {**about["config"], **changed}})
         with pytest.raises(ValueError, match=TRUNK_FILE):

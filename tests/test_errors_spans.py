@@ -58,7 +58,7 @@ def texts_of(spans: Sequence[object]) -> list[tuple[str, str | None, str | None]
     return [(e.kind, e.reference and e.reference.text, e.hypothesis and e.hypothesis.text) for e in spans]  # type: ignore[attr-defined]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(WORDS, WORDS, st.integers(0, 10**6), st.sampled_from((0.1, 1.0, 8.0, 60.0)))
 def test_the_laws_hold_whatever_a_reader_says(a: str, b: str, seed: int, mean: float) -> None:
     """See errors_laws.py; a pair is measured alike in any company; no two spans of words share a character."""

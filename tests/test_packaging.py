@@ -48,21 +48,7 @@ def test_base_install_needs_no_model_library() -> None:
     """torch, transformers and stanza come with an extra only; no requirement has an upper bound."""
     needed = requires("rome-metric") or []
     base = {re.split(r"[ ;<>=!\[]", line)[0].lower() for line in needed if "extra ==" not in line}
-    assert base == {
-        "packaging",
-        "numpy",
-        "scipy",
-        "pot",
-        "pyarrow",
-        "rapidfuzz",
-        "safetensors",
-        "threadpoolctl",
-        "tqdm",
-        "filelock",
-        "jinja2",
-        "rich",
-        "shtab",
-    }
+    assert "numpy" in base and not base & {"torch", "transformers", "stanza", "tokenizers"}
     assert [line for line in needed if "<" in line or "~=" in line or "== " in line.partition(";")[0]] == []
 
 

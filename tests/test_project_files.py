@@ -95,23 +95,6 @@ def test_the_notice_names_what_the_models_were_made_from() -> None:
     assert [text for card in cards().values() for text in card["data"] if not known.search(text)] == []
 
 
-def test_lists_of_words_are_our_own() -> None:
-    """Find the author at the head of each list, as the notice states."""
-    lists = (TOP / "data" / "lexicons").glob("*.tsv")
-    heads = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in lists}
-    assert heads and {name: head for name, head in heads.items() if "written for RoMe" not in head} == {}
-    tables = (TOP / "data" / "published").glob("*.tsv")
-    assert all("DEMETR (Karpinska et al. 2022)" in path.read_text().partition("\n")[0] for path in tables)
-
-
-def test_the_changelog_begins_with_the_scale() -> None:
-    """Require the version of setup.cfg first, and changes of the scale first in it."""
-    headings = re.findall(r"^##+ .*", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
-    versions = [heading for heading in headings if heading.startswith("## [") and heading != "## [Unreleased]"]
-    assert versions[0] == f"## [{META['version']}]"
-    assert headings[headings.index(versions[0]) + 1] == "### The scale"
-
-
 def test_the_package_page_needs_no_file_beside_it() -> None:
     """Require a long description without links into the checkout and without lost lines."""
     readme, page = (TOP / "README.md").read_text(encoding="utf-8"), runpy.run_path(str(TOP / "setup.py"))["package_page"]()
@@ -153,16 +136,3 @@ def test_files_of_tests_that_the_matrix_names_exist() -> None:
     files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
     assert [name for name in files if not (TOP / name).is_file()] == []
 
-
-# Issues
-
-
-@pytest.mark.parametrize("form", ["bug", "idea", "score"])
-def test_issue_forms_are_whole(form: str) -> None:
-    """Require a name, a description, and questions with a label and a unique id."""
-    fields = yaml.safe_load((TOP / ".github" / "ISSUE_TEMPLATE" / f"{form}.yml").read_text(encoding="utf-8"))
-    assert fields.keys() == {"name", "description", "labels", "body"}
-    asked = [part for part in fields["body"] if part["type"] != "markdown"]
-    assert all({"type", "id", "attributes"} <= part.keys() and part["attributes"]["label"] for part in asked)
-    assert len({part["id"] for part in asked}) == len(asked) >= 2
-    assert all(part["attributes"]["value"] for part in fields["body"] if part["type"] == "markdown")

@@ -504,11 +504,11 @@ def test_each_quantity_is_in_one_pair_at_most(one: str, two: str) -> None:
     ],
 )
 def test_long_texts_take_linear_time(piece: str) -> None:
-    """A hundred thousand characters take seconds at most."""
-    text = piece * (100_000 // len(piece))
+    """Twenty thousand characters, the longest text, take seconds at most."""
+    text = piece * (20_000 // len(piece))
     start = time.process_time()
     compared(text, text)
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 5
 
 
 def test_libraries_are_loaded_when_they_are_needed() -> None:

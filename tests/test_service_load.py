@@ -45,14 +45,12 @@ def test_fifty_clients_get_their_own_scores() -> None:
     requests = [_many(f"slow client {n}", 1 + n % 3) for n in range(50)]
     with running(lambda: metric) as server, ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(lambda request: [ask(server, "/score", request) for _ in range(3)], requests))
-        done = ask(server, "/health")[2]["done"]
     assert all(
         status == 200 and _right(request, body)
         for request, row in zip(requests, answers, strict=True)
         for status, _, body in row
     )
     assert len(metric.threads) == 1
-    assert done == {"calls": 150, "pairs": sum(metric.calls) - 1}
     assert sum(metric.calls) - 1 == 3 * sum(len(request["pairs"]) for request in requests)
 
 
@@ -72,7 +70,7 @@ def test_a_bad_pair_never_harms_other_requests() -> None:
 def test_a_full_queue_is_told_and_time_runs_out() -> None:
     """503 with Retry-After over the queue's length; 504 when the time is over, and what was not begun is never scored."""
     metric = SmallMetric()
-    limits = Limits(max_queue=3, timeout=4.0)
+    limits = Limits(max_queue=3, timeout=1.5)
     with running(lambda: metric, limits=limits) as server, ThreadPoolExecutor(3) as pool:
         first = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
         assert metric.reached.wait(SECONDS)
@@ -87,28 +85,11 @@ def test_a_full_queue_is_told_and_time_runs_out() -> None:
     assert metric.calls == [1, 1, 1]  # the warm-up, the held one, the last one
 
 
-def test_a_client_that_goes_away_is_not_scored() -> None:
-    """What it asked is dropped from the queue."""
-    metric = SmallMetric()
-    with running(lambda: metric) as server, ThreadPoolExecutor(1) as pool:
-        first = pool.submit(ask, server, "/score", {"reference": "a", "hypothesis": "held"})
-        assert metric.reached.wait(SECONDS)
-        body = b'{"reference": "a", "hypothesis": "b"}'
-        with socket.create_connection(("127.0.0.1", server.port)) as connection:
-            connection.sendall(b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
-            connection.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-            until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 2)
-        until(lambda: ask(server, "/health")[2]["queue"]["requests"] == 1)
-        metric.release.set()
-        assert first.result()[0] == 200
-    assert metric.calls == [1, 1]
-
-
 def test_a_large_request_does_not_hold_up_small_ones() -> None:
     """It is scored in parts, between which others are let in."""
     metric = SmallMetric(pause=0.01)
     large = _many("slow large", 200)
-    with running(lambda: metric, limits=Limits(batch_pairs=16)) as server, ThreadPoolExecutor(1) as pool:
+    with running(lambda: metric) as server, ThreadPoolExecutor(1) as pool:
         job = pool.submit(ask, server, "/score", large)
         until(lambda: len(metric.calls) > 2)
         assert ask(server, "/score", PAIR)[0] == 200
@@ -157,12 +138,11 @@ def test_models_that_cannot_be_loaded_end_the_service() -> None:
 
 
 def test_scores_that_depend_on_the_call_are_made_in_one_call() -> None:
-    """whole=True: a request is one call, whatever the limits."""
-    metric = SmallMetric()
-    with running(lambda: metric, limits=Limits(batch_pairs=2), whole=True) as server:
-        request = _many("client", 5)
+    """Score a request in one call where words are weighed by its references."""
+    metric, request = SmallMetric(idf="references"), _many("client", 50)
+    with running(lambda: metric) as server:
         assert _right(request, ask(server, "/score", request)[2])
-    assert metric.calls == [1, 5]
+    assert metric.calls == [1, 50]
 
 
 SCRIPT = """
@@ -173,7 +153,7 @@ import rome.cli
 from rome.cli import serve
 from serving import SmallMetric
 rome.cli.COMMANDS.setdefault("serve", serve)
-sys.exit(rome.cli.main(["serve", "--port", "0", *sys.argv[1:]], metric=lambda options: SmallMetric(pause=1.0)))
+sys.exit(rome.cli.main(["serve", "--port", "0", *sys.argv[1:]], metric=lambda options: SmallMetric(pause=0.5)))
 """
 
 
@@ -199,7 +179,7 @@ def _process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_signal_ends_it_after_what_is_in_hand(sent: signal.Signals, code: int) -> None:
     """The request that is being scored and the one that waits are answered, new ones are not taken, and nothing of the texts is said."""
-    with _process("--log-requests") as (process, server), ThreadPoolExecutor(2) as pool:
+    with _process() as (process, server), ThreadPoolExecutor(2) as pool:
         until(lambda: ask(server, "/health")[0] == 200)
         request = {"reference": "a", "hypothesis": "slow private"}
         answers = [pool.submit(ask, server, "/score", request) for _ in range(2)]
@@ -211,13 +191,12 @@ def test_a_signal_ends_it_after_what_is_in_hand(sent: signal.Signals, code: int)
             ask(server, "/health")
     assert process.returncode == code
     assert said[0] == "" and "private" not in said[1]
-    assert "rome serve: POST /score 200" in said[1]
     assert "Traceback" not in said[1]
 
 
 def test_the_end_does_not_wait_for_ever() -> None:
     """After the grace those who wait are answered, and the process ends with the call that is under way."""
-    with _process("--grace", "1", "--batch-pairs", "2", "--timeout", "300") as (process, server), ThreadPoolExecutor(1) as pool:
+    with _process("--grace", "1", "--timeout", "300") as (process, server), ThreadPoolExecutor(1) as pool:
         until(lambda: ask(server, "/health")[0] == 200)
         slow = {"pairs": [{"reference": "a", "hypothesis": f"slow {n}"} for n in range(100)]}
         answer = pool.submit(ask, server, "/score", slow)

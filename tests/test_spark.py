@@ -14,14 +14,14 @@ import pytest
 
 from rome.exceptions import InputError
 from rome.integrations.columns import RowOptions, score_rows
-from rome.integrations.spark import result_schema, score_frame
+from rome.integrations.spark import score_frame
 
 from paced_metric import PacedMetric, processes
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install pyspark")
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs a Java runtime, version 17 or newer")
 
-OPTIONS = RowOptions(key="id", keep=("n",), evidence=False)
+OPTIONS = RowOptions(keep=("id", "n"))
 SCHEMA = "id string, reference array<string>, hypothesis string, n double"
 ROWS: list[dict[str, Any]] = [
     {"id": f"row {n}", "reference": [f"Cat {n}.", "A cat."], "hypothesis": f"Dog {n}.", "n": None if n == 5 else n * 0.5}
@@ -31,7 +31,6 @@ ROWS[3]["hypothesis"] = None
 ROWS[4]["reference"] = None
 ROWS[6]["hypothesis"] = "fail"
 ROWS[7]["reference"] = ["a", None]
-ROWS[8]["id"] = None
 
 
 @pytest.fixture(scope="module")
@@ -68,19 +67,11 @@ def test_partitions_and_batches_change_nothing(tmp_path: Path, spark: Any) -> No
     frame = spark.createDataFrame([tuple(row.values()) for row in ROWS], SCHEMA).repartition(6)
     results = score_frame(frame, OPTIONS, metric=partial(PacedMetric, marks))
     results.write.parquet(str(tmp_path / "out"))
-    found = {row["key"]: row.asDict() for row in spark.read.parquet(str(tmp_path / "out")).collect()}
+    found = {row["id"]: row.asDict() for row in spark.read.parquet(str(tmp_path / "out")).collect()}
     assert len(found) == len(ROWS)
     assert found == {row[0]: dict(zip(alone, row, strict=True)) for row in zip(*alone.values(), strict=True)}
-    assert sum(row["error"] is not None for row in found.values()) == 5
+    assert sum(row["error"] is not None for row in found.values()) == 4
     workers = [process for process in processes(marks) if process != os.getpid()]
     assert 1 <= len(workers) == len(set(workers)) <= 2
-
-
-def test_a_key_twice_and_a_missing_column_are_refused(spark: Any) -> None:
-    """Before anything is scored."""
-    frame = spark.createDataFrame([tuple(row.values()) for row in [*ROWS, ROWS[0]]], SCHEMA)
-    with pytest.raises(InputError, match="2 rows have the id 'row 0'"):
-        score_frame(frame, OPTIONS)
-    with pytest.raises(InputError, match="no column 'ref'"):
-        result_schema(frame, RowOptions(reference="ref"))
-    assert result_schema(frame, OPTIONS).startswith("`key` string, `n` double, `score` double")
+    with pytest.raises(InputError, match="ref must be a column"):
+        score_frame(frame, RowOptions(reference="ref"))

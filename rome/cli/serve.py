@@ -25,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for limit in fields(Limits):
         settings = {"type": type(limit.default), "metavar": limit.metadata["unit"], "help": limit.metadata["help"]}
         group.add_argument(f"--{limit.name.replace('_', '-')}", default=limit.default, **settings)
-    parser.add_argument("--log-requests", action="store_true", help="one line per request on standard error, without its texts")
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -36,13 +35,12 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     options.progress = bool(options.progress)  # no bar per call unless it was asked for
     limits = Limits(**{limit.name: getattr(options, limit.name) for limit in fields(Limits)})
     server = ScoreServer(
-        Scorer(lambda: metric(options), limits, whole=options.idf == "references", say=_say),
+        Scorer(lambda: metric(options), limits, say=_say),
         host=options.host,
         port=options.port,
         allow_remote=options.allow_remote,
         names=options.allow_host,
         empty_reference=options.empty_reference,
-        log=_say if options.log_requests else None,
     )
     if not server.loopback:
         _say(f"{options.host} can be reached from other machines: whoever has the address may ask, without encryption")

@@ -5,22 +5,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import Any
 
 from rome.checks import CheckedPair, EmptyReference, check_pairs
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 from rome.results import CorpusScore, SegmentScore
-from rome.results.displayed import plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 DEFAULT_COLUMNS = ("score", *FEATURES)
 COLUMNS: dict[str, str] = {
@@ -32,8 +26,8 @@ COLUMNS: dict[str, str] = {
 }
 """All columns of a scored row, with their Arrow types: the score and the four components in [0, 1], their raw quantities, their
 contributions, which add up to score minus 1, the index of the best reference, flags (in data frames one text with commas) and signature."""
-LONGEST = 10_000
-"""Default limit for the characters of a text: about 1,800 words, some ten seconds of one core and 1.2 GB."""
+ROW_COLUMNS = COLUMNS | {"error": "string"}
+"""Columns of `score_rows`. Of a row that cannot be scored, all are null but ``error``, its message."""
 ROWS_AT_ONCE = 1000
 """Most rows that are scored together, because their evidence is in memory."""
 _ROW_FAULTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
@@ -42,10 +36,10 @@ MakeMetric = Callable[[], RoMe]
 """Makes the metric; called once in each worker, so it must be picklable: a class, a function, a partial."""
 
 
-@lru_cache(maxsize=1)
-def default_metric() -> RoMe:
-    """Return the metric with the default settings, one per process, for integrations that are given none."""
-    return RoMe(progress=False)
+@cache
+def default_metric(**options: Any) -> RoMe:
+    """Return RoMe(**options), one per process and options, for integrations that are given no metric."""
+    return RoMe(**{"progress": False, **options})
 
 
 def own_metric(**options: Any) -> MakeMetric:
@@ -73,7 +67,6 @@ def score_columns(
     columns: Sequence[str] = DEFAULT_COLUMNS,
     missing: str = "error",
     names: tuple[str, str] = ("reference", "hypothesis"),
-    labels: Sequence[Any] | None = None,
 ) -> dict[str, list[Any]]:
     """Return columns with one value per row; ``columns`` and ``missing`` must have been checked.
 
@@ -87,22 +80,19 @@ def score_columns(
         "error" refuses a row whose reference or hypothesis is missing (None or nan), "null" gives None in all its columns.
     names
         Names of the two columns for messages.
-    labels
-        Names of the rows for messages, besides their numbers from 0.
     """
     rows = list(zip(references, hypotheses, strict=True))
-    gaps = {n: names[0] if _is_missing(row[0]) else names[1] for n, row in enumerate(rows) if any(map(_is_missing, row))}
+    gaps = {n for n, row in enumerate(rows) if any(map(_is_missing, row))}
     if missing == "error" and gaps:
-        shown = ", ".join(f"{gaps[n]} of {_row_name(n, labels)}" for n in list(gaps)[:5])
-        more = f" and {len(gaps) - 5} more" if len(gaps) > 5 else ""
-        raise InputError(
-            f'a text is missing, {shown}{more}: fill or drop these rows, or pass missing="null" to score the others'
-        )
+        first = min(gaps)
+        name = names[0] if _is_missing(rows[first][0]) else names[1]
+        remedy = 'fill or drop these rows, or pass missing="null" to score the others'
+        raise InputError(f"texts must not be missing, got none in {name} of row {first}. Missing in {len(gaps)} rows: {remedy}")
     result: dict[str, list[Any]] = {name: [None] * len(rows) for name in columns}
     if len(gaps) == len(rows):
         return result
     metric = default_metric() if metric is None else metric
-    pairs = [checked_row(n, row, metric, names, f"{_row_name(n, labels)}: ") for n, row in enumerate(rows) if n not in gaps]
+    pairs = [checked_row(n, row, metric, names, f"row {n}: ") for n, row in enumerate(rows) if n not in gaps]
     size = len(pairs) if _depends_on_batch(metric) else ROWS_AT_ONCE
     for start in range(0, len(pairs), size):
         scored = metric.score_pairs(pairs[start : start + size])
@@ -126,29 +116,29 @@ def checked_row(
         raise InputError(f"{place}{message}") from error
 
 
+def plain_list(value: Any) -> Any:
+    """Return a list for an array or tuple of texts, anything else as it is."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
 def check_columns(columns: Sequence[str], missing: str) -> None:
-    """Raise InputError for an unknown column or rule."""
-    unknown = [name for name in ([columns] if isinstance(columns, str) else columns) if name not in COLUMNS]
-    if isinstance(columns, str) or unknown or not columns:
-        given = repr(unknown[0]) if unknown else repr(columns)
-        raise InputError(f"columns must be a list of some of {', '.join(COLUMNS)}, got {given}")
+    """Raise InputError for an unknown or repeated column, or an unknown rule."""
+    if isinstance(columns, str) or not columns or set(columns) - set(COLUMNS) or len(set(columns)) < len(columns):
+        raise InputError(f"columns must be a list of some of {', '.join(COLUMNS)}, each once, got {columns!r}")
     if missing not in ("error", "null"):
         raise InputError(f'missing must be "error" or "null", got {missing!r}')
 
 
-def check_names(present: Sequence[str], needed: Mapping[str, str], added: Sequence[str]) -> None:
+def check_names(present: Sequence[str], needed: Mapping[str, str], added: Sequence[str] = ()) -> None:
     """Raise InputError unless every needed column is present, and none of the added ones; ``needed`` is argument -> column."""
     for argument, name in needed.items():
         if name not in present:
-            choice = ", ".join(map(str, present)) or "(none)"
-            raise InputError(f"{argument} must be a column of the frame, one of {choice}, got {name!r}")
-    if len(set(added)) != len(added):
-        raise InputError(f"columns must name each column once, got {list(added)}")
+            raise InputError(f"{argument} must be a column, one of {', '.join(map(str, present))}, got {name!r}")
     clashes = [name for name in added if name in present]
     if clashes:
-        raise InputError(
-            f"the frame has a column {', '.join(clashes)} already: drop or rename it, or choose prefix=, such as 'rome_'"
-        )
+        raise InputError(f"new columns must not exist, got {', '.join(clashes)}. Drop or rename, or give prefix=")
 
 
 def _is_missing(value: Any) -> bool:
@@ -156,81 +146,40 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
 
 
-def _row_name(row: int, labels: Sequence[Any] | None) -> str:
-    """Return ``row 3``, with its label where that differs."""
-    label = str(row if labels is None else labels[row])
-    return f"row {row}" if label == str(row) else f"row {row} (index {label})"
-
-
 @dataclass(frozen=True)
 class RowOptions:
-    """The columns to read, and how rows are scored.
-
-    Raises InputError for a limit below 1 and for names that clash.
+    """The columns to read. Raises InputError for names that clash.
 
     Attributes
     ----------
     reference, hypothesis
         Columns of texts; a reference may be a list of texts.
-    key
-        A column of texts or whole numbers that identifies each row; None uses a digest of the texts.
     keep
-        Columns that are copied to the results.
-    evidence
-        Add a column ``evidence``, JSON.
-    longest
-        Characters of the longest text that is scored.
+        Columns that are copied to the results, such as one that identifies each row.
     """
 
     reference: str = "reference"
     hypothesis: str = "hypothesis"
-    key: str | None = None
     keep: tuple[str, ...] = ()
-    evidence: bool = False
-    longest: int = LONGEST
 
     def __post_init__(self) -> None:
         """Check what can be checked without data."""
-        if self.longest < 1:
-            raise InputError(f"longest must be at least 1 character, got {self.longest}")
-        clash = [name for name in self.keep if name in {"key", "error", "evidence", *COLUMNS} or self.keep.count(name) > 1]
+        clash = [name for name in self.keep if name in ROW_COLUMNS]
         if clash:
-            raise InputError(f"keep must name columns once that are not in the results, got {clash[0]!r}. Rename it in the data")
+            raise InputError(f"keep must name columns that are not in the results, got {clash[0]!r}. Rename it in the data")
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """Return the columns to read."""
-        return tuple(dict.fromkeys([self.reference, self.hypothesis, *([self.key] if self.key else []), *self.keep]))
-
-    @property
-    def results(self) -> dict[str, str]:
-        """Return the columns of every row besides its key and the copied ones, with their Arrow types.
-
-        Of a row that cannot be scored, all are null but ``error``, its message.
-        """
-        return COLUMNS | {"error": "string"} | ({"evidence": "string"} if self.evidence else {})
+        return tuple(dict.fromkeys([self.reference, self.hypothesis, *self.keep]))
 
     def check_columns(self, present: Sequence[str]) -> None:
         """Raise InputError unless every needed column is present."""
-        missing = [name for name in self.wanted if name not in present]
-        if missing:
-            raise InputError(f"the data has no column {missing[0]!r}: name one of {', '.join(map(repr, present))}")
+        check_names(present, {name: name for name in self.wanted})
 
 
-def arrow_schema(options: RowOptions, kept: Mapping[str, pa.DataType] | None = None) -> pa.Schema:
-    """Return the Arrow schema of the results; ``kept`` contains the types of the copied columns, text by default."""
-    import pyarrow as pa
-
-    types = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.string(), "list<string>": pa.list_(pa.string())}
-    copied = [pa.field(name, (kept or {}).get(name, pa.string())) for name in options.keep]
-    own = [pa.field(name, types[kind]) for name, kind in options.results.items()]
-    return pa.schema([pa.field("key", pa.string(), nullable=False), *copied, *own])
-
-
-def score_rows(
-    columns: Mapping[str, Sequence[Any]], metric: RoMe, options: RowOptions = RowOptions()
-) -> dict[str, list[Any]]:
-    """Score columns of plain values and return the columns of `arrow_schema`, one row per row and in order.
+def score_rows(columns: Mapping[str, Sequence[Any]], metric: RoMe, options: RowOptions = RowOptions()) -> dict[str, list[Any]]:
+    """Score columns of plain values and return the kept columns and ROW_COLUMNS, one row per row and in order.
 
     Raises
     ------
@@ -239,55 +188,24 @@ def score_rows(
     """
     options.check_columns(list(columns))
     refuse_batches(metric, "score_rows")
-    rows = list(zip(columns[options.reference], columns[options.hypothesis], strict=True))
-    keys: list[str | None] = [_digest(*row) for row in rows]
-    results: list[SegmentScore | CheckedPair | str] = [_checked(n, row, metric, options) for n, row in enumerate(rows)]
-    for n, key in enumerate(columns[options.key] if options.key else ()):
-        text = key_text(key)
-        if text is None:
-            results[n] = f"the key {options.key} must be a text or a whole number, another one for each row, got {key!r:.40}"
-        keys[n] = text or keys[n]
+    rows = zip(columns[options.reference], columns[options.hypothesis], strict=True)
+    results: list[SegmentScore | CheckedPair | str] = [_checked(n, row, metric) for n, row in enumerate(rows)]
     pairs = [pair for pair in results if isinstance(pair, CheckedPair)]
     for start in range(0, len(pairs), ROWS_AT_ONCE):
         some = pairs[start : start + ROWS_AT_ONCE]
         for pair, result in zip(some, _scored(some, metric), strict=True):
             results[pair.segment] = result
-    values = [_values(result, options.evidence) for result in results]
+    values = [_values(result) for result in results]
     copied = {name: list(columns[name]) for name in options.keep}
-    return {"key": keys, **copied, **{name: [row.get(name) for row in values] for name in options.results}}
+    return copied | {name: [row.get(name) for row in values] for name in ROW_COLUMNS}
 
 
-def _digest(reference: Any, hypothesis: Any) -> str:
-    """Return 32 hexadecimal digits that depend on the texts alone."""
-    content = json.dumps([plain_list(reference), hypothesis], default=lambda value: type(value).__name__)
-    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
-
-
-def _checked(number: int, row: Sequence[Any], metric: RoMe, options: RowOptions) -> CheckedPair | str:
+def _checked(number: int, row: Sequence[Any], metric: RoMe) -> CheckedPair | str:
     """Return the checked row, or the message of what is wrong with it."""
     try:
-        pair = checked_row(number, row, metric)
+        return checked_row(number, row, metric)
     except InputError as error:
         return str(error)
-    for name, text in (*(("reference", text) for text in pair.references), ("hypothesis", pair.hypothesis)):
-        if len(text) > options.longest:
-            return f"{name} must have at most {options.longest} characters, got {len(text)}. Split the text, or set longest="
-    return pair
-
-
-def plain_list(value: Any) -> Any:
-    """Return a list for an array or tuple of texts, anything else as it is."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
-
-
-def key_text(value: Any) -> str | None:
-    """Return the key of a row as text; None unless it is a text that UTF-8 can encode or a whole number."""
-    value = plain_list(value)
-    if isinstance(value, str) and value and not any("\ud800" <= character <= "\udfff" for character in value):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _scored(pairs: Sequence[CheckedPair], metric: RoMe) -> list[SegmentScore | str]:
@@ -300,10 +218,26 @@ def _scored(pairs: Sequence[CheckedPair], metric: RoMe) -> list[SegmentScore | s
         return [result for pair in pairs for result in _scored([pair], metric)]
 
 
-def _values(result: SegmentScore | CheckedPair | str, evidence: bool) -> dict[str, Any]:
+def _values(result: SegmentScore | CheckedPair | str) -> dict[str, Any]:
     """Return the values of one row by column."""
     if not isinstance(result, SegmentScore):
         return {"error": result}
     row = {name: value for name, (value,) in CorpusScore((result,)).columns().items()}
-    row |= {"flags": list(result.flags), "signature": result.signature}
-    return row | ({"evidence": json.dumps(plain(result.evidence), ensure_ascii=False)} if evidence else {})
+    return row | {"flags": list(result.flags), "signature": result.signature}
+
+
+class ScoreBatches:
+    """Score Arrow tables of rows in a worker: made once, called with every batch."""
+
+    def __init__(self, metric: MakeMetric, options: RowOptions) -> None:
+        self.metric, self.options = metric(), options
+
+    def __call__(self, batch: Any) -> Any:
+        """Return a pyarrow.Table of results for a pyarrow.Table of rows."""
+        import pyarrow as pa
+
+        types = {"float64": pa.float64(), "int32": pa.int32(), "string": pa.string(), "list<string>": pa.list_(pa.string())}
+        columns = {name: batch.column(name).to_pylist() for name in self.options.wanted}
+        kept = [batch.schema.field(name) for name in self.options.keep]
+        schema = pa.schema([*kept, *(pa.field(name, types[kind]) for name, kind in ROW_COLUMNS.items())])
+        return pa.table(score_rows(columns, self.metric, self.options), schema=schema)

@@ -50,17 +50,14 @@ def score_frame(
     table = _opened(frame)
     check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [f"{prefix}{name}" for name in columns])
     texts = [_texts(table[name]) for name in (reference, hypothesis)]
-    labels = getattr(table.to_native(), "index", None)
-    scores = score_columns(
-        metric, *texts, columns=columns, missing=missing, names=(reference, hypothesis), labels=labels
-    )
+    scores = score_columns(metric, *texts, columns=columns, missing=missing, names=(reference, hypothesis))
     return _with_columns(table, scores, prefix)
 
 
 def texts_of_frame(frame: Any, *, reference: str = "reference", hypothesis: str = "hypothesis") -> tuple[list[Any], list[Any]]:
     """Return the two columns of a frame as lists; see `score_frame` for frames and errors."""
     table = _opened(frame)
-    check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [])
+    check_names(table.columns, {"reference": reference, "hypothesis": hypothesis})
     return _texts(table[reference]), _texts(table[hypothesis])
 
 
@@ -84,18 +81,12 @@ def to_polars(result: CorpusScore) -> polars.DataFrame:
     return polars.DataFrame(columns, schema=types)
 
 
-def _narwhals() -> Any:
-    """Return the package that reads every kind of frame. Raises ModelMissingError when it is not installed."""
+def _opened(frame: Any) -> Any:
+    """Return the frame as narwhals' DataFrame. Raises InputError for anything but a frame in memory, ModelMissingError without narwhals."""
     try:
-        import narwhals
+        import narwhals as nw
     except ImportError as error:
         raise import_failed(error, "reading a data frame", "narwhals") from error
-    return narwhals
-
-
-def _opened(frame: Any) -> Any:
-    """Return the frame as narwhals' DataFrame. Raises InputError for anything but a frame in memory."""
-    nw = _narwhals()
     try:
         return nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError as error:
@@ -113,7 +104,8 @@ def _texts(column: Any) -> list[Any]:
 
 def _with_columns(table: Any, columns: dict[str, list[Any]], prefix: str) -> Any:
     """Return the native frame with the columns added at its right end."""
-    nw = _narwhals()
+    import narwhals as nw
+
     types = {"float64": nw.Float64, "int32": nw.Int64}
     series = []
     for name, values in columns.items():

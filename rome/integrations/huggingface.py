@@ -13,6 +13,7 @@ from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_name
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 
+
 def module_path() -> str:
     """Return the file for ``evaluate.load(module_path())``, which needs no network.
 
@@ -41,7 +42,6 @@ class BatchScorer:
     def __post_init__(self) -> None:
         """Check the settings."""
         check_columns(self.columns, self.missing)
-        check_names((), {}, self.columns)
         refuse_batches(self.metric, "Dataset.map")
         self.columns = tuple(self.columns)
         self.metric = default_metric() if self.metric is None else self.metric
@@ -56,7 +56,7 @@ class BatchScorer:
         if any(isinstance(batch.get(name), str) for name in names):
             raise InputError("batch must contain several rows, got one. Call map with batched=True")
         added = [f"{self.prefix}{name}" for name in self.columns]
-        check_names(list(batch), {"reference": self.reference, "hypothesis": self.hypothesis}, added)
+        check_names(list(batch), dict(zip(("reference", "hypothesis"), names, strict=True)), added)
         texts = [list(batch[name]) for name in names]
         scores = score_columns(self.metric, *texts, columns=self.columns, missing=self.missing, names=names)
         return {f"{self.prefix}{name}": values for name, values in scores.items()}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import datasets
 import evaluate
 
-from rome import RoMe
 from rome.checks import check_pairs
 from rome.exceptions import InputError
 
@@ -84,7 +82,9 @@ class RomeScore(evaluate.Metric):
 
         Raises InputError for wrong texts or options, before anything is stored.
         """
-        chosen = self._chosen(metric, options)
+        if metric is not None and options:
+            raise InputError(f"metric= cannot be combined with options, got {', '.join(options)}. Give them to RoMe(...)")
+        chosen = default_metric(**options) if metric is None else metric
         if predictions is not None or references is not None:
             check_pairs(references, predictions, empty_reference=getattr(chosen, "empty_reference", "error"))
         elif not len(self):
@@ -97,20 +97,3 @@ class RomeScore(evaluate.Metric):
         columns = score_columns(metric, references, predictions, columns=(*DEFAULT_COLUMNS, "signature"))
         scores, (signature, *_) = columns.pop("score"), columns.pop("signature")
         return {"score": sum(scores) / len(scores), "scores": scores, **columns, "signature": signature}
-
-    def _chosen(self, metric: Any, options: dict[str, Any]) -> Any:
-        """Return the given metric, or one with these options, which is made once."""
-        if metric is None:
-            return _made(tuple(options.items())) if options else default_metric()
-        if options:
-            raise InputError(f"metric= cannot be combined with options, got {', '.join(options)}. Give them to RoMe(...)")
-        return metric
-
-
-@cache
-def _made(options: tuple[tuple[str, Any], ...]) -> RoMe:
-    """Return a metric with these options. Raises InputError for an unknown one."""
-    try:
-        return RoMe(**{"progress": False, **dict(options)})
-    except TypeError as error:
-        raise InputError(f"{error}: the options of compute are those of rome.RoMe") from error

@@ -40,7 +40,7 @@ class RunningScore:
         references
             One text, or a list of texts, per prediction.
         """
-        if _is_empty(predictions) and _is_empty(references):
+        if not len(predictions) and not len(references):
             return
         self._add(self._metric.features(references=references, hypotheses=predictions))
 
@@ -63,10 +63,8 @@ class RunningScore:
     def merge_state(self, other: RunningScore) -> None:
         """Add the segments of another RunningScore, which stays as it is.
 
-        Raises InputError for another kind of object, and for one whose metric has another signature.
+        Raises InputError for one whose metric has another signature.
         """
-        if not isinstance(other, RunningScore):
-            raise InputError(f"other must be a RunningScore, got {type(other).__name__}. Gather the objects themselves")
         if other.signature != self.signature:
             raise InputError(f"states of one metric can be merged, got the signatures {self.signature} and {other.signature}")
         for table in list(other._tables):
@@ -94,8 +92,3 @@ class RunningScore:
         segment = table.segment - table.segment[0] + self._segments
         self._tables.append(replace(table, segment=segment))
         self._segments = int(segment[-1]) + 1
-
-
-def _is_empty(given: object) -> bool:
-    """Return True for an empty list or other container; a text is none."""
-    return hasattr(given, "__len__") and not isinstance(given, str) and len(given) == 0

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
@@ -81,30 +81,30 @@ class ScoreServer(LocalServer):
 
     async def score(self, request: Request) -> Response:
         """Answer one pair or many with scores and components, without the evidence."""
-        body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
-        result = await self._scored(request, read_pairs(body, self.limits, self._empty_reference))
+        result = await self._scored(read_pairs(await self._body(request), self.limits, self._empty_reference))
         return await asyncio.to_thread(lambda: JSONResponse(result.to_dict(evidence=False)))
 
     async def explain(self, request: Request) -> Response:
         """Answer one pair with all its evidence, as JSON, or as a page if the Accept header names HTML before JSON."""
-        page = _wants_page(request)
-        shortest = min(self.limits.max_characters, self.limits.max_explain_characters)
-        limits = self.limits if page else replace(self.limits, max_characters=shortest)
-        pair = read_pair(await read_json(request, limits.max_body, limits.receive_timeout), limits, self._empty_reference)
-        (segment,) = (await self._scored(request, [pair])).segments
-        return await self._answer(segment, page)
+        pair = read_pair(await self._body(request), self.limits, self._empty_reference)
+        (segment,) = (await self._scored([pair])).segments
+        return await self._answer(segment, request)
 
     async def what_if(self, request: Request) -> Response:
         """Answer a pair and its edited hypothesis with the changes, against the best reference of the first, as JSON or as a page."""
-        body = await read_json(request, self.limits.max_body, self.limits.receive_timeout)
-        pairs = read_edit(body, self.limits, self._empty_reference)
-        before, after = (await self._scored(request, pairs)).segments
+        pairs = read_edit(await self._body(request), self.limits, self._empty_reference)
+        before, after = (await self._scored(pairs)).segments
         if after.reference != before.reference:
-            (after,) = (await self._scored(request, [replace(pairs[1], references=(before.reference,))])).segments
-        return await self._answer(Change(before, after), _wants_page(request))
+            (after,) = (await self._scored([replace(pairs[1], references=(before.reference,))])).segments
+        return await self._answer(Change(before, after), request)
 
-    async def _answer(self, result: SegmentScore | Change, page: bool) -> Response:
-        """Return the response with the result and its evidence."""
+    async def _body(self, request: Request) -> Any:
+        """Return the JSON value of the body."""
+        return await read_json(request, self.limits.max_body, self.limits.receive_timeout)
+
+    async def _answer(self, result: SegmentScore | Change, request: Request) -> Response:
+        """Return the response with the result and its evidence; a page if the Accept header names HTML before JSON."""
+        page = "text/html" in request.headers.get("accept", "").partition("application/json")[0]
         response = await asyncio.get_running_loop().run_in_executor(self._rendering, _explanation, result, page)
         response.headers["Vary"] = "Accept"
         return response
@@ -117,8 +117,7 @@ class ScoreServer(LocalServer):
             "version": __version__,
             "signature": scorer.signature,
             "uptime_seconds": round(time.monotonic() - self._begun, 3),
-            "queue": {"requests": scorer.requests, "pairs": scorer.pairs, "limit": self.limits.max_queue},
-            "done": {"calls": scorer.calls, "pairs": scorer.scored_pairs},
+            "queue": {"requests": scorer.requests, "limit": self.limits.max_queue},
         }
         return JSONResponse(row, 200 if scorer.state == "ready" else 503)
 
@@ -133,36 +132,15 @@ class ScoreServer(LocalServer):
         content, policy = await asyncio.to_thread(_page)
         return HTMLResponse(content, headers={"Content-Security-Policy": policy})
 
-    async def _scored(self, request: Request, pairs: list[CheckedPair]) -> CorpusScore:
-        """Return the result of the pairs; drop what has not begun when the time is over or the client is gone."""
-        scored, gone = asyncio.create_task(self.scorer.score(pairs)), asyncio.create_task(_disconnected(request))
+    async def _scored(self, pairs: list[CheckedPair]) -> CorpusScore:
+        """Return the result of the pairs; drop what has not begun when the time is over."""
         try:
-            await asyncio.wait({scored, gone}, timeout=self.limits.timeout, return_when=asyncio.FIRST_COMPLETED)
+            return await asyncio.wait_for(self.scorer.score(pairs), self.limits.timeout)
+        except asyncio.TimeoutError as error:
+            message = f"not done within {self.limits.timeout:g} seconds: send fewer pairs per request, or ask again later"
+            raise RequestError("timed_out", message) from error
         except asyncio.CancelledError as error:  # the server ends, and waits for nothing but this answer
-            scored.cancel()
             raise RequestError("stopping", "the service is stopping: ask again later", headers={"Retry-After": "5"}) from error
-        finally:
-            gone.cancel()
-        if not scored.done():
-            scored.cancel()
-            await asyncio.wait({scored})  # then it is off the queue
-        if not scored.cancelled():
-            return scored.result()
-        if gone.done() and not gone.cancelled():
-            raise ClientDisconnect
-        message = f"not done within {self.limits.timeout:g} seconds: send fewer pairs per request, or ask again later"
-        raise RequestError("timed_out", message)
-
-
-async def _disconnected(request: Request) -> None:
-    """Wait until the client is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _wants_page(request: Request) -> bool:
-    """Return True if the Accept header names HTML before JSON."""
-    return "text/html" in request.headers.get("accept", "").partition("application/json")[0]
 
 
 def _explanation(result: SegmentScore | Change, page: bool) -> Response:

@@ -21,14 +21,11 @@ class Limits:
     max_pairs: int = _limit(256, "N", "pairs per request")
     max_references: int = _limit(32, "N", "references per pair")
     max_characters: int = _limit(4000, "N", "characters per text")
-    max_explain_characters: int = _limit(1000, "N", "characters per text to explain as JSON, which grows with their square")
     max_queue: int = _limit(100, "N", "waiting and running requests; more get 503")
     max_connections: int = _limit(200, "N", "open connections; more get 503")
     timeout: float = _limit(60.0, "SECONDS", "per request; then 504, and the rest is dropped")
     receive_timeout: float = _limit(10.0, "SECONDS", "to send a body, and of idle connections")
     grace: float = _limit(30.0, "SECONDS", "to finish running requests at the end")
-    batch_pairs: int = _limit(32, "N", "pairs per call of the metric; calls of several requests alternate")
-    batch_characters: int = _limit(20_000, "N", "characters per call of the metric")
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rome.batch.blocks import characters, cut
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from rome.metric import RoMe
 
 WARM_UP = CheckedPair(0, ("Snow fell on the hills all night.",), "It snowed on the hills during the night.")
+CALL_PAIRS, CALL_CHARACTERS = 16, 20_000
+"""Most pairs and characters per call of the metric; calls of several requests alternate."""
 
 
 class Scorer:
@@ -27,19 +28,17 @@ class Scorer:
     Parameters
     ----------
     make
-        Makes the metric, in its thread.
-    whole
-        Score each request in one call, for a metric whose scores depend on the other segments of the call.
+        Makes the metric, in its thread. Where its scores depend on the other segments of a call, each request is one call.
     say
         Called with a line when the models are loaded, and about errors; never with a text.
     """
 
-    def __init__(self, make: Callable[[], RoMe], limits: Limits, *, whole: bool = False, say: Say = lambda _: None) -> None:
-        self.limits, self._make, self._whole, self.say = limits, make, whole, say
+    def __init__(self, make: Callable[[], RoMe], limits: Limits, *, say: Say = lambda _: None) -> None:
+        self.limits, self._make, self.say = limits, make, say
         self.state: Literal["loading", "ready", "failed"] = "loading"
         self.signature: str | None = None
         self.failure: Exception | None = None
-        self.calls = self.scored_pairs = self.requests = self.pairs = 0
+        self.requests = 0
         self._thread = ThreadPoolExecutor(1, "rome-scoring")
         self._loaded = asyncio.Event()
         self._metric: RoMe
@@ -61,33 +60,27 @@ class Scorer:
             raise RequestError("busy", f"{self.requests} requests wait already: ask again later", headers={"Retry-After": "5"})
         segments: list[SegmentScore] = []
         self.requests += 1
-        self.pairs += len(pairs)
         try:
             await self._loaded.wait()
             if self.failure is not None:
                 raise RequestError("stopping", "the models could not be loaded: the service is stopping")
-            most = self.limits
-            for call in [pairs] if self._whole else cut(pairs, characters, most.batch_characters, count=most.batch_pairs):
+            whole = getattr(self._metric, "idf", None) == "references"
+            for call in [pairs] if whole else cut(pairs, characters, CALL_CHARACTERS, count=CALL_PAIRS):
                 segments += await self._scored(call)
-            return CorpusScore(tuple(replace(one, segment=n) for n, one in enumerate(segments)), segments[0].signature)
+            return CorpusScore(tuple(segments), segments[0].signature)
         finally:
             self.requests -= 1
-            self.pairs -= len(pairs) - len(segments)
 
     async def _scored(self, pairs: Sequence[CheckedPair]) -> Sequence[SegmentScore]:
         """Return the scores of one call."""
         try:
-            scores = (await self._in_thread(self._metric.score_pairs, pairs)).segments
+            return (await self._in_thread(self._metric.score_pairs, pairs)).segments
         except InputError as error:
             raise RequestError("not_scorable", f"the pairs cannot be scored ({error})", "pairs") from error
         except Exception as error:  # the service must outlive any error of a model
             self.say(f"scoring failed: {described(error)}")
             message = f"the metric failed ({type(error).__name__}): the service's log names the place"
             raise RequestError("scoring_failed", message, "pairs") from error
-        self.calls += 1
-        self.pairs -= len(pairs)
-        self.scored_pairs += len(pairs)
-        return scores
 
     def _in_thread(self, function: Callable[..., Any], *given: Any) -> asyncio.Future[Any]:
         """Return the future result of a function in the thread of the metric, after all earlier ones."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -44,7 +43,7 @@ class LocalServer:
         0 uses `preferred` if that is free, else any free one.
     names
         Further Host names of this server.
-    policy, say, log
+    policy, say
         Of Guard.
     lifespan
         Of Starlette.
@@ -58,7 +57,6 @@ class LocalServer:
         *,
         policy: str,
         say: Say,
-        log: Say | None = None,
         host: str = LOOPBACK,
         port: int = 0,
         names: Sequence[str] = (),
@@ -73,7 +71,7 @@ class LocalServer:
                 f"host must be a loopback address such as {LOOPBACK}, got {host}. "
                 "To let other machines in, which need no password, add --allow-remote"
             )
-        guard = Middleware(Guard, names=HostNames(host, names), policy=POLICY.format(policy), say=say, log=log)
+        guard = Middleware(Guard, names=HostNames(host, names), policy=POLICY.format(policy), say=say)
         app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS, lifespan=lifespan)
         app.router.redirect_slashes = False
         settings |= {"log_config": None, "log_level": "critical", "proxy_headers": False, "server_header": False}
@@ -143,7 +141,7 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 class Guard:
-    """Middleware that refuses foreign hosts and origins, adds security headers, and keeps texts out of errors and logs.
+    """Middleware that refuses foreign hosts and origins, adds security headers, and keeps texts out of errors.
 
     Parameters
     ----------
@@ -151,24 +149,22 @@ class Guard:
         The Content-Security-Policy of answers without one.
     say
         Called with one line about an unexpected error.
-    log
-        Called with one line per request, or None.
     """
 
-    def __init__(self, app: ASGIApp, names: HostNames, policy: str, say: Say, log: Say | None) -> None:
-        self.app, self.names, self.policy, self.say, self.log = app, names, policy, say, log
+    def __init__(self, app: ASGIApp, names: HostNames, policy: str, say: Say) -> None:
+        self.app, self.names, self.policy, self.say = app, names, policy, say
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun, status = time.monotonic(), 0
+        started = False
 
         async def guarded(message: Message) -> None:
-            nonlocal status
+            nonlocal started
             if message["type"] == "http.response.start":
-                status = message["status"]
+                started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 headers.setdefault("Content-Security-Policy", self.policy)
@@ -181,11 +177,10 @@ class Guard:
             pass
         except Exception as error:  # the client must not see it
             self.say(f"unexpected error: {described(error)}")
-            if not status:
-                await RequestError("internal", "the service failed: its log names the place").response()(scope, receive, guarded)
-        if self.log is not None:
-            path = scope["path"] if "endpoint" in scope else "-"  # an unknown path may contain a text
-            self.log(f"{scope['method']} {path} {status} {1000 * (time.monotonic() - begun):.0f} ms")
+            if not started:
+                await RequestError("internal", "the service failed: its log names the place").response()(
+                    scope, receive, guarded
+                )
 
     def _refusal(self, headers: Headers) -> RequestError | None:
         """Return the error of a request for another server or from another site's page."""
