@@ -83,7 +83,7 @@ def _heat(axes: Any, figure: Heatmap) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     values = np.asarray(figure.values, dtype=np.float64)
-    low, high = figure.ends or (np.nanmin(values, initial=1.0), np.nanmax(values, initial=0.0))
+    low, high = figure.ends or (float(np.nanmin(values)), float(np.nanmax(values)))
     ends = [COLOURS["down"], "#ffffff", COLOURS["up"]] if figure.signed else ["#f4f8fc", COLOURS["heat5"]]
     colours = LinearSegmentedColormap.from_list("rome", ends)
     axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rome.features.errors.evidence import ErrorSpan
 
 
 @dataclass(frozen=True)
@@ -212,15 +215,12 @@ class Line:
     ----------
     rest
         A note on the part that was cut.
-    edit
-        Pieces (``equal``, ``del`` or ``ins``, text) in place of the text.
     """
 
     name: str
     text: str
     marks: tuple[Mark, ...] = ()
     rest: str = ""
-    edit: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -231,35 +231,11 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class ErrorLine:
-    """An error in words.
-
-    Attributes
-    ----------
-    number
-        Of its mark; None for a difference that is not counted.
-    before, after
-        The words of reference and hypothesis, None where there are none.
-    places
-        Their positions.
-    """
-
-    number: int | None
-    severity: str
-    what: str
-    before: str | None
-    after: str | None
-    places: tuple[str, ...]
-    weight: float
-    confidence: float
-
-
-@dataclass(frozen=True)
 class Errors:
-    """The errors that count, and the differences that are not counted."""
+    """The errors that count, in the order of their marks, and the differences that are not counted."""
 
-    counted: tuple[ErrorLine, ...]
-    doubtful: tuple[ErrorLine, ...] = ()
+    counted: tuple[ErrorSpan, ...]
+    doubtful: tuple[ErrorSpan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -274,8 +250,6 @@ class Link:
         The link in words.
     kind
         ``alone``, ``moved`` or nothing.
-    severities
-        Of the errors that touch the words.
     """
 
     reference: str
@@ -283,7 +257,6 @@ class Link:
     text: str = ""
     words: str = ""
     kind: str = ""
-    severities: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)

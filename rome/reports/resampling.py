@@ -17,9 +17,6 @@ LEVEL = 0.95
 EXACT = 12
 """The most segments for which every pattern of signs is counted, not a sample of them."""
 
-MANY = 5000
-"""The most segments for which `mean_intervals` resamples; for more it uses the normal approximation."""
-
 NEAR = 1e-12
 """Sums closer than this (relative to the sum of absolute differences) are equal: rounding."""
 
@@ -56,21 +53,6 @@ def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int, level: floa
         return np.full((means.shape[1], 2), np.nan)
     ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.asarray(ends.T, dtype=np.float64)
-
-
-def mean_intervals(table: ArrayLike, seed: int = 0, level: float = LEVEL) -> Rows:
-    """Return intervals of the column means to be shown beside them, (k, 2); quick for any number of rows.
-
-    Up to 5,000 rows these are percentiles of 1,000 resamples; for more rows the normal approximation, which is then equal to them in
-    practice. nan below two rows.
-    """
-    rows = np.asarray(table, dtype=np.float64)
-    if len(rows) <= MANY:
-        return bootstrap_intervals(rows, 1000, seed, level)
-    from scipy.special import ndtri
-
-    reach = float(ndtri((1 + level) / 2)) * rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
-    return np.stack([rows.mean(axis=0) - reach, rows.mean(axis=0) + reach], axis=1)
 
 
 def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:

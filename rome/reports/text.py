@@ -7,19 +7,21 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.box import Box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from rome.reports import model
-from rome.reports.segment import SIGNS, pieces
+from rome.reports.segment import SIGNS, kind_of, pieces, places_of, sides_of
 from rome.reports.tables import Column, shown_columns
 from rome.text_table import display_width, shorten, visible
+
+if TYPE_CHECKING:
+    from rome.features.errors.evidence import ErrorSpan
 
 STYLES = {
     "title": "bold",
@@ -36,10 +38,8 @@ STYLES = {
 RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
 """Two blanks between columns, a line of dashes below the header and below ruled rows."""
 UNBOUNDED = 100_000
-BETWEEN, FOLDED = 2, 12
-"""Blanks between columns, and the least columns of a text before its column moves to the next group."""
-BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
-"""Columns of a drawing, of a table's text, of a text in a list; differences not counted that are listed."""
+BAR, CELL, FOLDED, LISTED, DIFFERENCES = 20, 60, 12, 88, 8
+"""Columns of a drawing, of a table's text, of a text that folds at least, of a text in a list; differences not counted that are listed."""
 
 
 def takes_colours(stream: TextIO) -> bool:
@@ -61,15 +61,8 @@ def terminal_text(document: model.Document, stream: TextIO) -> str:
 
 
 def table_text(table: model.Table, room: int = UNBOUNDED) -> str:
-    """Return title, table and note, folded to so many columns.
-
-    Numbers are rounded and at the right, a missing value is a dash, an asterisk precedes the best value of a column.
-    """
-    starred = any(column.best for column in shown_columns(table))
-    notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    grid = _rendered(Fitting(table), room, False) if table.columns else ""
-    folded = [_rendered(Text(visible(line)), room, False) for line in notes]
-    return "\n".join([visible(table.title), "", visible(grid), *([""] if folded else []), *folded])
+    """Return title, table and note, folded to so many columns."""
+    return document_text(model.Document("", (table,)), width=room)
 
 
 def _rendered(part: RenderableType, width: int, colours: bool) -> str:
@@ -77,7 +70,7 @@ def _rendered(part: RenderableType, width: int, colours: bool) -> str:
     stream = io.StringIO()
     settings: Any = {"color_system": "standard" if colours else None, "legacy_windows": False, "force_jupyter": False}
     console = Console(file=stream, width=width, force_terminal=colours, **settings)
-    console.print(part)
+    console.print(part, crop=False)
     return re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", stream.getvalue().rstrip("\n"), flags=re.M)
 
 
@@ -93,14 +86,11 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
     elif isinstance(part, model.Errors):
         yield Group(*_errors(part))
     elif isinstance(part, model.Table):
-        title = [Text(part.title, STYLES["title"])] if part.title else []
-        note = [Text(visible(f"{part.note.rstrip('.')}."), STYLES["quiet"])] if part.note and part.header else []
-        yield Group(*title, Padding.indent(Fitting(part), 2 if title else 0), *note)
+        yield _table(part)
     elif isinstance(part, model.Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
-            sides = zip((link.reference, link.hypothesis), link.severities, strict=True)
-            above, below = (Text.assemble((visible(word) or "∅", STYLES.get(severity, ""))) for word, severity in sides)
+            above, below = (Text(visible(word) or "∅") for word in (link.reference, link.hypothesis))
             grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
         yield grid
     elif isinstance(part, model.Trees):
@@ -117,11 +107,11 @@ def _section(part: model.Section) -> Iterator[RenderableType]:
     if part.lead:
         lines = [line for inner in part.parts if isinstance(inner, model.Texts) for line in inner.lines]
         title = Text.assemble((part.lead, STYLES["title"]), f"  {visible(part.title)}")
-        yield Group(title, Padding.indent(_texts(lines, LISTED), 2))
+        yield Group(title, Indented(_texts(lines, LISTED)))
         return
     if not part.open and isinstance(part.parts[0], model.Section):
         return
-    shown = [Padding.indent(one, 2) for inner in part.parts for one in _shown(inner)]
+    shown = [Indented(one) for inner in part.parts for one in _shown(inner)]
     if shown:
         note = f"  {visible(part.note)}" if part.note else ""
         yield Group(Text.assemble((visible(part.title), STYLES["title"]), (note, STYLES["quiet"])), *shown)
@@ -131,8 +121,6 @@ def _texts(lines: Sequence[model.Line], width: int | None = None) -> RenderableT
     """Return the names, and the texts with their errors underlined, each on one line where there is room."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     for line in lines:
-        if line.edit:
-            continue
         text = Text()
         for piece, marks in pieces(line):
             words = re.sub(r"\s+", " ", visible(piece))
@@ -150,9 +138,9 @@ def _errors(part: model.Errors) -> Iterator[Text]:
     if not part.counted:
         yield Text("no errors found")
     for error in sorted(part.counted, key=lambda error: -error.weight):
-        texts = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
-        places = f"({', '.join(error.places)}; confidence {error.confidence:.2f})"
-        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {error.what} {texts}  {places}")
+        texts = " -> ".join(f'"{words}"' for words in dict.fromkeys(sides_of(error).values()))
+        places = f"({places_of(error)}; confidence {error.confidence:.2f})"
+        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {kind_of(error)} {texts}  {places}")
         yield Text.assemble(f"{error.weight:.2f}  ", severity, rest)
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
@@ -160,83 +148,57 @@ def _errors(part: model.Errors) -> Iterator[Text]:
         yield Text(visible(f"differences not counted: {words}{more}"), STYLES["quiet"])
 
 
-def _difference(error: model.ErrorLine) -> str:
+def _difference(error: ErrorSpan) -> str:
     """Return the texts of a difference: ``before -> after``."""
-    before, after = (shorten(words or "nothing", 20) for words in (error.before, error.after))
+    sides = sides_of(error)
+    before, after = (shorten(sides.get(name, "nothing"), 20) for name in ("reference", "hypothesis"))
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
 
 
-class Fitting:
-    """A table that fits the window: texts fold, and columns without room are shown below the others, after the first column again."""
+class Indented:
+    """A part with a margin of two columns; lines that are too long are kept, which rich's padding would cut."""
 
-    def __init__(self, table: model.Table) -> None:
-        self._table = table
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table in as many parts as it needs."""
-        first, *others = _columns(self._table)
-        room, groups = options.max_width - 1 + BETWEEN, [[first]]
-        for column in others:
-            if sum(map(_needed, (*groups[-1], column))) > room and len(groups[-1]) > 1:
-                groups.append([first])
-            groups[-1].append(column)
-        for number, columns in enumerate(groups):
-            yield from [""] if number else []
-            spare, widths = room - sum(map(_needed, columns)), list[int]()
-            for column in columns:
-                more = max(0, min(spare, _wanted(column) - _needed(column)))
-                widths.append(_needed(column) + more - BETWEEN)
-                spare -= more
-            yield _grid(self._table, columns, widths if spare >= 0 else ())
+        """Yield the lines with their margin."""
+        for line in Segment.split_lines(console.render(self._part, options.update_width(max(1, options.max_width - 2)))):
+            yield from (Segment("  "), *line, Segment.line())
 
 
-def _columns(table: model.Table) -> list[Column]:
-    """Return the columns that a text shows: no drawings in a table with a header, where numbers are beside them."""
+def _table(table: model.Table) -> RenderableType:
+    """Return title, rows and note: texts fold, a number is never cut, not even in a narrow window, an asterisk precedes the best value of a column.
+
+    A table with a header has no drawings, because the numbers are beside them.
+    """
     columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
-    return columns if table.header else [replace(column, name="") for column in columns]
-
-
-def _needed(column: Column) -> int:
-    """Return the least width of a column with the blanks behind it: a number is never cut, a text folds."""
-    name = max(map(display_width, column.name.split()), default=0)
-    return _wanted(column, name) if column.numeric or column.drawn else min(_wanted(column, name), FOLDED + BETWEEN)
-
-
-def _wanted(column: Column, name: int | None = None) -> int:
-    """Return the width of a column with the blanks behind it where nothing folds, or where only its name folds to this width."""
-    if column.drawn:
-        return BAR + BETWEEN
-    texts = [display_width(shorten(visible(text), CELL)) + (row in column.best) for row, text in enumerate(column.texts)]
-    name = display_width(shorten(visible(column.name), CELL)) if name is None else name
-    details = _details(column)
-    return max([name, *texts]) + BETWEEN + (details + BETWEEN if details else 0)
-
-
-def _details(column: Column) -> int:
-    """Return the width of the details, which have their own column."""
-    return max(map(display_width, column.details), default=0)
-
-
-def _grid(table: model.Table, columns: Sequence[Column], widths: Sequence[int]) -> RichTable:
-    """Return the columns, with dashes for bars and an asterisk before a best value; ``widths`` include the details."""
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
-    for place, column in enumerate(columns):
-        details = _details(column)
-        own = widths[place] - (details + BETWEEN if details else 0) if widths else None
+    for column in columns:
+        least = max(map(display_width, (*column.texts, *column.name.split())), default=0)
+        least = least if column.numeric or column.drawn else min(least, FOLDED)
         name = Text(shorten(visible(column.name), CELL))
-        grid.add_column(name, justify="right" if column.numeric else "left", width=own)
-        if details:
-            grid.add_column("", width=details if widths else None)
+        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
+        if any(column.details):
+            grid.add_column("", min_width=max(map(len, column.details)))
     for row in range(len(table.rows)):
-        cells = []
-        for column in columns:
-            cell, best = column.cells[row], row in column.best
-            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
-            cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
-            if _details(column):
-                cells.append(Text(column.details[row]))
+        cells = [cell for column in columns for cell in _cells(column, row)]
         grid.add_row(*cells, end_section=row in table.rules and table.header)
-    return grid
+    title = [Text(visible(table.title), STYLES["title"])] if table.title else []
+    note = [Text(visible(f"{table.note.rstrip('.')}."), STYLES["quiet"])] if table.note and table.header else []
+    best = [Text("* the best of its column", STYLES["quiet"])] if table.highest or table.lowest else []
+    return Group(*title, Indented(grid) if title else grid, *note, *best)
+
+
+def _cells(column: Column, row: int) -> Iterator[Text]:
+    """Yield the cell of a row, and its interval where the column has intervals."""
+    cell, best = column.cells[row], row in column.best
+    if isinstance(cell, model.Strip):
+        yield _bar(cell)
+    else:
+        yield Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
+    if any(column.details):
+        yield Text(column.details[row])
 
 
 def _bar(strip: model.Strip) -> Text:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from rome.reports.model import Document
 
-SHORT = 50
-"""The most segments that a notebook's plain text lists one by one."""
-
 Stored = tuple[str | None, SegmentScore]
 """The id of a segment, None without one, and its score."""
 
@@ -174,11 +171,6 @@ class CorpusScore(Displayed):
         from rome.reports.summaries import corpus_document
 
         return corpus_document(self)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return the document for a notebook, and for a terminal the table, or the document as text where the table is long."""
-        short = str(self) if len(self) <= SHORT else Displayed.__str__(self)
-        return {"text/html": self._repr_html_(), "text/plain": short}
 
 
 def _mean(values: list[float]) -> float:
