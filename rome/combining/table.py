@@ -273,8 +273,7 @@ def _content(table: FeatureTable) -> bytes:
 def _schema(table: FeatureTable) -> pa.Schema:
     import pyarrow as pa
 
-    kinds = {"segment": pa.int64(), "reference": pa.int32(), "flags": pa.uint32()}
-    fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
+    fields = [pa.field(name, type, nullable=False) for name, type in _types(table.flags is not None).items()]
     metadata = {
         FORMAT_KEY: FORMAT,
         b"rome.signature": table.signature.encode(),
@@ -282,6 +281,14 @@ def _schema(table: FeatureTable) -> pa.Schema:
         b"rome.flag_names": "|".join(table.flag_names).encode(),
     }
     return pa.schema(fields, metadata=metadata)
+
+
+def _types(flags: bool) -> dict[str, pa.DataType]:
+    """Return the types of the columns."""
+    import pyarrow as pa
+
+    numbers = dict.fromkeys(NUMBERS, pa.float64())
+    return {"segment": pa.int64(), "reference": pa.int32(), **numbers, **({"flags": pa.uint32()} if flags else {})}
 
 
 @contextmanager
@@ -311,7 +318,6 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
 
 def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     """Raise InputError unless a file with this schema is a feature table of a format that this version reads."""
-    import pyarrow as pa
 
     kind = (schema.metadata or {}).get(FORMAT_KEY)
     if kind is None:
@@ -319,14 +325,11 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     if kind not in (FORMAT, *UNCHECKED):
         number = kind.decode(errors="replace")
         raise InputError(f"{path} must have at most the format {FORMAT.decode()}, got format {number}: upgrade rome-metric")
-    for name in ("segment", "reference", *NUMBERS, *(["flags"] if "flags" in schema.names else [])):
-        count = schema.names.count(name)
-        if count != 1:
-            raise InputError(f"the feature table {path} must have one column {name}, got {count}: {REMEDY} again")
-        kind = schema.field(name).type
-        if not (kind == pa.float64() if name in NUMBERS else pa.types.is_integer(kind)):
-            needed = "double (float64)" if name in NUMBERS else "whole numbers"
-            raise InputError(f"the column {name} of the feature table {path} must hold {needed}, got {kind}: {REMEDY} again")
+    fields = {field.name: field.type for field in schema}
+    wanted = _types("flags" in fields)
+    if fields != wanted or len(schema) != len(wanted):
+        columns = ", ".join(f"{name}: {type}" for name, type in wanted.items())
+        raise InputError(f"the feature table {path} must have the columns {columns}, got {fields}: {REMEDY} again")
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:

@@ -240,23 +240,21 @@ class Errors:
 
 @dataclass(frozen=True)
 class Link:
-    """One place of an alignment: a word on each side, empty where there is none.
+    """A word on each side of an alignment, empty where there is none.
 
     Attributes
     ----------
     text
-        A similarity, or the letter at both ends of a link to another place.
+        The similarity of two different words.
     words
         The link in words.
-    kind
-        ``alone``, ``moved`` or nothing.
     """
 
     reference: str
     hypothesis: str
     text: str = ""
     words: str = ""
-    kind: str = ""
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -315,14 +313,7 @@ class Section:
     about: str = ""
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Parts side by side where there is room."""
-
-    parts: tuple[Part, ...]
-
-
-Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Section | Beside
+Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Section
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rome.combining.signature import supervision_note
-from rome.features.matching import longest_increasing_subsequence
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.reports import model
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from rome.results import SegmentScore
 
 Side = Literal["reference", "hypothesis"]
-Place = tuple[int | None, int | None, "AlignedPair | None", str]
-"""Word of the reference, word of the hypothesis, the link, and its letter."""
 Step = tuple[float, str, str]
 """Points, the mistake or feature, and the kind of mistake."""
 SEVERITIES = ("critical", "major", "minor")
@@ -65,8 +62,8 @@ STEPS = 12
 GRID = 0.05
 """The ends of the waterfall's scale are multiples of it."""
 LEGEND = (
-    "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; a letter marks both "
-    "ends of a link to another place; ∅ means no counterpart."
+    "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; ∅ means no "
+    "counterpart."
 )
 
 
@@ -248,12 +245,12 @@ def _semantic(evidence: SemanticEvidence) -> Iterator[model.Part]:
     words, others = evidence.reference_words, evidence.hypothesis_words
     if not words or not others:
         return
-    links = _links(evidence)
+    links = links_of(evidence)
     cut = "" if len(links) <= LINKS else f" Only the first {LINKS} of {len(links)} places are drawn."
     linked = sum(pair.distance < 1.0 for pair in evidence.pairs)
     note = f"{linked} links between {len(words)} and {len(others)} words"
     yield model.Section("Word alignment", (model.Alignment(links[:LINKS]), model.Note(LEGEND + cut)), len(links) <= OPEN, note)
-    parts: list[model.Part] = [model.Beside(matrices(evidence))]
+    parts: list[model.Part] = [*matrices(evidence)]
     if max(len(words), len(others)) > WORDS:
         counts = f"{len(words)} in the reference and {len(others)} in the hypothesis"
         parts.append(model.Note(f"Only the first {WORDS} words of a side are drawn, of {counts}."))
@@ -276,56 +273,26 @@ def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
     return maps[0], maps[1]
 
 
-def _links(evidence: SemanticEvidence) -> tuple[model.Link, ...]:
-    """Return the places of an alignment in words."""
-    words, others = evidence.reference_words, evidence.hypothesis_words
-    links = []
-    for i, j, pair, letter in places(evidence.pairs, len(words), len(others)):
-        above, below = "" if i is None else words[i], "" if j is None else others[j]
-        kind, text, label = "alone", "", ""
-        if pair is not None:
-            first, second = words[pair.reference], others[pair.hypothesis]
-            label = f"{first} – {second}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
-            same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
-            kind, text = ("moved", letter) if letter else ("", "" if above.casefold() == below.casefold() else same)
-        links.append(model.Link(above, below, text, label, kind))
-    return tuple(links)
+def links_of(evidence: SemanticEvidence) -> tuple[model.Link, ...]:
+    """Return every word of both texts once: those of the reference in order, then the hypothesis' words without a counterpart.
 
-
-def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> list[Place]:
-    """Return every word of both sides once, in the order of its side.
-
-    The two words of a link share a place in the longest run of links that do not cross; each other link has a letter at two places. A pair
-    of cost 1 is not a link: its words are unrelated.
-
-    Parameters
-    ----------
-    reference, hypothesis
-        The numbers of words.
+    A pair of cost 1 is not a link: its words are unrelated.
     """
-    linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
-    straight = [linked[n] for n in longest_increasing_subsequence([pair.hypothesis for pair in linked])]
-    kept = {pair.reference for pair in straight}
-    crossing = [pair for pair in linked if pair.reference not in kept]
-    above = {pair.reference: (pair, _letter(n)) for n, pair in enumerate(crossing)}
-    below = {pair.hypothesis: (pair, _letter(n)) for n, pair in enumerate(crossing)}
-    row: list[Place] = []
-    i = j = 0
-    for pair in [*straight, None]:
-        last_i, last_j = (reference, hypothesis) if pair is None else (pair.reference, pair.hypothesis)
-        row += [(n, None, *above.get(n, (None, ""))) for n in range(i, last_i)]
-        row += [(None, n, *below.get(n, (None, ""))) for n in range(j, last_j)]
-        row += [(last_i, last_j, pair, "")] if pair is not None else []
-        i, j = last_i + 1, last_j + 1
-    return row
+    words, others = evidence.reference_words, evidence.hypothesis_words
+    linked = {pair.reference: pair for pair in evidence.pairs if pair.distance < 1.0}
+    met = {pair.hypothesis for pair in linked.values()}
+    above = [_link(word, others, linked.get(place)) for place, word in enumerate(words)]
+    return (*above, *(model.Link("", word, alone=True) for place, word in enumerate(others) if place not in met))
 
 
-def _letter(n: int) -> str:
-    """Return a, b, … z, aa, ab, … for 0, 1, …"""
-    name = ""
-    while n >= 0:
-        name, n = chr(ord("a") + n % 26) + name, n // 26 - 1
-    return name
+def _link(word: str, others: Sequence[str], pair: AlignedPair | None) -> model.Link:
+    """Return a word of the reference with its counterpart, and their similarity where they are not equal."""
+    if pair is None:
+        return model.Link(word, "", alone=True)
+    other = others[pair.hypothesis]
+    label = f"{word} – {other}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
+    same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
+    return model.Link(word, other, "" if word.casefold() == other.casefold() else same, label)
 
 
 # syntax

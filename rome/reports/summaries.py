@@ -12,7 +12,7 @@ import numpy as np
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
-from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
+from rome.reports.model import Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.resampling import LEVEL, Rows, bootstrap_intervals
 from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
 from rome.text_table import shorten
@@ -53,7 +53,7 @@ def corpus_document(result: CorpusScore) -> Document:
     interval = f", {LEVEL:.0%} interval {low:.3f} to {high:.3f}" if np.isfinite(low) else ""
     labels = [*([note] if note else []), *(f"{flag} × {n:,}" for flag, n in flags.most_common())]
     head = Head(f"{result.score:.3f}", f"{'supervised ' if note else ''}score of {count}{interval}", tuple(labels))
-    parts: list[Part] = [head, Beside(tuple(distributions(table)))]
+    parts: list[Part] = [head, *distributions(table)]
     parts += _worst(result, table)
     return Document(f"scores of {count}", tuple(parts), result.signature)
 
@@ -79,36 +79,20 @@ def distributions(table: Rows) -> Iterator[Part]:
     note = "from 0 to 1, 1 is best; the line is the mean" + (f". {FEW_NOTE}" if 1 < len(table) < FEW else "")
     places, scale = (("mean", "low", "high"),), ("0", "0.5", "1")
     yield Table("distributions", "Components", columns, tuple(rows), note, intervals=places, rules=(0,), scale=scale)
-    note = undefined_note(table, MEASURES)
-    if len(table) < FEWEST:
-        yield Note(note)
-    else:
-        note = "Spearman, over the segments (RoMe, figure 5)" + (f". {note}" if note else "")
+    if len(table) >= FEWEST:
+        note = "Spearman, over the segments (RoMe, figure 5); a dash: every segment has the same value"
         yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=note, ends=(-1.0, 1.0))
 
 
 def correlations(table: Rows) -> Rows:
-    """Return Spearman's rank correlations (k, k) of the columns of (n, k), in [-1, 1]; nan for a constant column and below 3 rows.
+    """Return Spearman's rank correlations (k, k) of the columns of (n, k), in [-1, 1]; nan for a constant column.
 
     Source: RoMe, figure 5, which draws such a matrix for metrics on BAGEL; ranks, because the components have different scales.
     """
     from scipy.stats import rankdata
 
-    if len(table) < FEWEST:
-        return np.full((table.shape[1],) * 2, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.corrcoef(rankdata(table, axis=0), rowvar=False), dtype=np.float64)
-
-
-def undefined_note(table: Rows, names: Sequence[str]) -> str:
-    """Return the reason why correlations are missing; empty where none is."""
-    if len(table) < FEWEST:
-        return f"Correlations need {FEWEST} segments or more."
-    constant = [name for name, values in zip(names, table.T, strict=True) if (values == values[0]).all()]
-    if not constant:
-        return ""
-    verb = "has" if len(constant) == 1 else "have"
-    return f"{' and '.join(constant)} {verb} the same value for every segment: correlations with it are undefined."
 
 
 def worst_places(values: Rows, count: int) -> list[int]:
@@ -259,15 +243,9 @@ def _pair(pair: Change, names: tuple[str, str]) -> Section:
         errors = _worst_errors(side)
         lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
-    values = ([part.value for part in side.components] for side in (pair.after, pair.before))
-    rows = [*zip(FEATURES, *values, pair.components, pair.contributions, strict=True)]
-    rows.append(("score", pair.after.score, pair.before.score, pair.difference, pair.difference))
-    columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
-    signed, ruled = ("difference", "contribution"), (len(FEATURES) - 1,)
-    table = Table("moved", "", columns, tuple(rows), signed=signed, rules=ruled)
     about = f" · {shorten(pair.after.reference, TITLE)}"
     title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.4f}"
-    return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
+    return Section(title, (Texts(tuple(lines)), *listed), False, lead=lead, about=about)
 
 
 # a change

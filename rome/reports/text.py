@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.box import Box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.segment import Segment
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -70,7 +70,7 @@ def _rendered(part: RenderableType, width: int, colours: bool) -> str:
     stream = io.StringIO()
     settings: Any = {"color_system": "standard" if colours else None, "legacy_windows": False, "force_jupyter": False}
     console = Console(file=stream, width=width, force_terminal=colours, **settings)
-    console.print(part, crop=False)
+    console.print(part)
     return re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", stream.getvalue().rstrip("\n"), flags=re.M)
 
 
@@ -91,13 +91,10 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
             above, below = (Text(visible(word) or "∅") for word in (link.reference, link.hypothesis))
-            grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
+            grid.add_row(above, Text(link.text or ("" if link.alone else "|"), STYLES["quiet"]), below)
         yield grid
     elif isinstance(part, model.Trees):
         yield _trees(part)
-    elif isinstance(part, model.Beside):
-        for inner in part.parts:
-            yield from _shown(inner)
     elif isinstance(part, model.Section):
         yield from _section(part)
 
@@ -107,11 +104,11 @@ def _section(part: model.Section) -> Iterator[RenderableType]:
     if part.lead:
         lines = [line for inner in part.parts if isinstance(inner, model.Texts) for line in inner.lines]
         title = Text.assemble((part.lead, STYLES["title"]), f"  {visible(part.title)}")
-        yield Group(title, Indented(_texts(lines, LISTED)))
+        yield Group(title, Padding.indent(_texts(lines, LISTED), 2))
         return
     if not part.open and isinstance(part.parts[0], model.Section):
         return
-    shown = [Indented(one) for inner in part.parts for one in _shown(inner)]
+    shown = [Padding.indent(one, 2) for inner in part.parts for one in _shown(inner)]
     if shown:
         note = f"  {visible(part.note)}" if part.note else ""
         yield Group(Text.assemble((visible(part.title), STYLES["title"]), (note, STYLES["quiet"])), *shown)
@@ -155,39 +152,56 @@ def _difference(error: ErrorSpan) -> str:
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
 
 
-class Indented:
-    """A part with a margin of two columns; lines that are too long are kept, which rich's padding would cut."""
-
-    def __init__(self, part: RenderableType) -> None:
-        self._part = part
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines with their margin."""
-        for line in Segment.split_lines(console.render(self._part, options.update_width(max(1, options.max_width - 2)))):
-            yield from (Segment("  "), *line, Segment.line())
-
-
 def _table(table: model.Table) -> RenderableType:
-    """Return title, rows and note: texts fold, a number is never cut, not even in a narrow window, an asterisk precedes the best value of a column.
-
-    A table with a header has no drawings, because the numbers are beside them.
-    """
-    columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
-    grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
-    for column in columns:
-        least = max(map(display_width, (*column.texts, *column.name.split())), default=0)
-        least = least if column.numeric or column.drawn else min(least, FOLDED)
-        name = Text(shorten(visible(column.name), CELL))
-        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
-        if any(column.details):
-            grid.add_column("", min_width=max(map(len, column.details)))
-    for row in range(len(table.rows)):
-        cells = [cell for column in columns for cell in _cells(column, row)]
-        grid.add_row(*cells, end_section=row in table.rules and table.header)
+    """Return title, rows and note; an asterisk precedes the best value of a column."""
     title = [Text(visible(table.title), STYLES["title"])] if table.title else []
     note = [Text(visible(f"{table.note.rstrip('.')}."), STYLES["quiet"])] if table.note and table.header else []
     best = [Text("* the best of its column", STYLES["quiet"])] if table.highest or table.lowest else []
-    return Group(*title, Indented(grid) if title else grid, *note, *best)
+    return Group(*title, Padding.indent(Fitting(table), 2 if title else 0), *note, *best)
+
+
+class Fitting:
+    """A table that fits the window: texts fold, and columns without room are shown below the others, after the first column again."""
+
+    def __init__(self, table: model.Table) -> None:
+        self._table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table in as many parts as it needs; one with a header has no drawings, because the numbers are beside them."""
+        columns = [column for column in shown_columns(self._table) if not (column.drawn and self._table.header)]
+        groups = [columns[:1]]
+        for column in columns[1:]:
+            if sum(map(_least, (*groups[-1], column))) > options.max_width and len(groups[-1]) > 1:
+                groups.append(columns[:1])
+            groups[-1].append(column)
+        for number, group in enumerate(groups):
+            yield from [""] if number else []
+            yield _grid(self._table, group)
+
+
+def _least(column: Column) -> int:
+    """Return the least width of a column with its interval and the blanks behind it: a number is never cut, a text folds."""
+    if column.drawn:
+        return BAR + 2
+    width = max(map(display_width, (*column.texts, *column.name.split())), default=0)
+    interval = max(map(len, column.details), default=0)
+    return (width if column.numeric else min(width, FOLDED)) + 2 + (interval and interval + 2)
+
+
+def _grid(table: model.Table, columns: Sequence[Column]) -> RichTable:
+    """Return these columns of a table, each interval in its own column."""
+    grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
+    for column in columns:
+        interval = max(map(len, column.details), default=0)
+        least = _least(column) - 2 - (interval and interval + 2)
+        name = Text(shorten(visible(column.name), CELL))
+        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
+        if interval:
+            grid.add_column("", min_width=interval)
+    for row in range(len(table.rows)):
+        cells = [cell for column in columns for cell in _cells(column, row)]
+        grid.add_row(*cells, end_section=row in table.rules and table.header)
+    return grid
 
 
 def _cells(column: Column, row: int) -> Iterator[Text]:

@@ -203,7 +203,9 @@ def compare(
     Raises InputError for systems without segments, for segments or references that differ (naming the first), for other than two
     different names, and for resamples below 1; SignatureMismatchError for scores that were made in two ways.
     """
-    pair = _names(names)
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f'names must be two different names, such as names=("old", "new"), got {names!r}')
+    pair = names[0], names[1]
     _check(a, b, pair)
     first, second = a.measures, b.measures
     gaps = first - second
@@ -231,14 +233,6 @@ def error_changes(changes: Iterable[Change]) -> tuple[ErrorChange, ...]:
     names = sorted(gone.keys() | come.keys())
     kinds = [ErrorChange(*name, tuple(gone.get(name, ())), tuple(come.get(name, ()))) for name in names]
     return tuple(sorted(kinds, key=lambda change: (-abs(change.difference), -len(change.come) - len(change.gone))))
-
-
-def _names(names: Sequence[str]) -> tuple[str, str]:
-    """Return the two names, checked."""
-    given = [names] if isinstance(names, str) else list(names)
-    if len(given) != 2 or not all(isinstance(name, str) and name.strip() for name in given) or given[0] == given[1]:
-        raise InputError(f'names must be two different names, such as names=("old", "new"), got {names!r}')
-    return given[0], given[1]
 
 
 def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:

@@ -196,9 +196,7 @@ def iter_scores(path: str) -> Iterator[Stored]:
         place = f"{path}:{row_number}"
         try:
             row = parse_json(line)
-        except RecursionError as error:
-            raise InputError(f"{place}: nested too deeply: {REMEDY}") from error
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
         try:
             name = row.get("id")
