@@ -59,11 +59,6 @@ class CombinedScores:
         """Return the number of segments."""
         return len(self.segment)
 
-    @property
-    def mean(self) -> float:
-        """The mean score over the segments, in [0, 1]; NaN without segments."""
-        return float(self.score.mean()) if len(self) else float("nan")
-
 
 @dataclass(frozen=True, eq=False)
 class Combiner:
@@ -189,12 +184,10 @@ class Combiner:
     def check_signature(self, signature: str) -> None:
         """Raise SignatureMismatchError unless the net was trained on features with this signature."""
         if self.feature_signature and without_arithmetic(signature) != without_arithmetic(self.feature_signature):
-            same = _set_named(signature) == _set_named(self.feature_signature)
-            matching = "" if same else "take the net of their own model set, "
             raise SignatureMismatchError(
                 "these features were measured in another way than the training data of the net "
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
-                f"{matching}measure them again with `rome features`, or train a net for them with `rome train scorer`"
+                "take the net of their own model set, measure them again with `rome features`, or train a net for them with `rome train scorer`"
             )
 
     def score_rows(self, values: Vector) -> Vector:

@@ -85,8 +85,6 @@ class FeatureTable:
         columns = (self.reference, self.values, self.raw) + (() if self.flags is None else (self.flags,))
         if any(len(column) != len(self.segment) for column in columns):
             raise InputError("the columns of a feature table must have one length: give each candidate one row in every column")
-        if len(self.units) != WIDTH:
-            raise InputError(f"units must have one entry for each of {', '.join(FEATURES)}, got {len(self.units)}")
         if len(self) and (self.segment.min() < 0 or self.reference.min() < 0):
             raise InputError("segment and reference numbers of a feature table must be 0 or more, got a negative one")
         outside = np.argwhere(~((self.values >= 0.0) & (self.values <= 1.0)))
@@ -188,10 +186,8 @@ class FeatureTable:
 
         Every page is verified before its rows are yielded, the file as a whole after the last. A file in another order is read whole.
         """
-        if rows < 1:
-            raise InputError(f"rows must be at least 1, got {rows}")
         held: FeatureTable | None = None
-        for table in _read(path, rows) if _in_order(path) else [_sorted(FeatureTable.load(path))]:
+        for table in _read(path, rows) if _in_order(path) else [_loaded_in_order(path)]:
             table = table if held is None else FeatureTable.concat([held, table])
             breaks = np.flatnonzero(np.diff(table.segment))
             cut = int(breaks[-1]) + 1 if breaks.size else 0
@@ -214,7 +210,9 @@ def _check_alike(first: FeatureTable, other: FeatureTable) -> None:
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}")
+        raise InputError(
+            f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}"
+        )
     return np.ascontiguousarray(array, dtype=kind)
 
 
@@ -256,7 +254,8 @@ def _in_order(path: str | PathLike[str]) -> bool:
     return not (back | (segment[1:] < segment[:-1])).any()
 
 
-def _sorted(table: FeatureTable) -> FeatureTable:
+def _loaded_in_order(path: str | PathLike[str]) -> FeatureTable:
+    table = FeatureTable.load(path)
     return table[np.lexsort((table.reference, table.segment))]
 
 

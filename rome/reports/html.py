@@ -39,7 +39,14 @@ def environment() -> Environment:
     made.filters |= {
         **{"display_width": display_width, "shorten": shorten, "pieces": pieces},
         **{"kind_of": kind_of, "places_of": places_of, "sides_of": sides_of},
-        **{"columns": shown_columns, "cell": _cell, "minus": _minus, "node_width": _node_width, "numbers": _numbers, "places": _places},
+        **{
+            "columns": shown_columns,
+            "cell": _cell,
+            "minus": _minus,
+            "node_width": _node_width,
+            "numbers": _numbers,
+            "places": _places,
+        },
         "part_name": lambda part: type(part).__name__,
     }
     made.tests["drawing"] = lambda cell: isinstance(cell, Strip)

@@ -125,7 +125,7 @@ class Bars:
     Attributes
     ----------
     low, high
-        Ends of the intervals, or empty.
+        Ends of the intervals.
     digits
         Decimals of the values.
     """
@@ -134,8 +134,8 @@ class Bars:
     title: str
     labels: tuple[str, ...]
     values: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
+    low: tuple[float, ...]
+    high: tuple[float, ...]
     axis: str = ""
     note: str = ""
     digits: int = 3

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Rows = Iterable[tuple[str, Sequence[SegmentScore]]]
 
-TITLE = "RoMe report"
 BLOCK = 64
 """Explanations of one packed block. They share their words, so a block is smaller than its parts."""
 LINKED = 16
@@ -47,7 +46,7 @@ _BETWEEN = "\x1e"
 
 
 def write_page(
-    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = TITLE
+    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = "RoMe report"
 ) -> None:
     """Write the page to an open stream; only one segment needs to hold its evidence at a time.
 

@@ -106,8 +106,6 @@ def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
         rows = [_row(result[place], float(table[place, column])) for place in worst_places(table[:, column], LISTED)]
         if rows:
             yield Section(f"Lowest {name}", tuple(rows), column == 0, _count(len(rows)))
-        else:
-            yield Note(f"Lowest {name}: every segment has 1.")
 
 
 def _row(segment: SegmentScore, value: float) -> Section:
@@ -149,8 +147,6 @@ def comparison_document(comparison: Comparison) -> Document:
         label = f"The segments that decide: {shorten(names[0], NAME)} minus {shorten(names[1], NAME)}"
         counted = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
         parts.append(Section(label, rows, note=counted))
-    else:
-        parts.append(Note("No segment differs."))
     return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
 
 

@@ -157,9 +157,8 @@ def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]
         numbers = [[float(value) for value in column] for column in np.transpose(figure.values)]
         return (*("group", "row")[-len(names) :], *figure.columns), tuple(zip(*names, *numbers, strict=True))
     if isinstance(figure, Bars):
-        ends = [values for values in (figure.low, figure.high) if values]
-        head = ("label", figure.axis or "value", *(["low"] if figure.low else []), *(["high"] if figure.high else []))
-        return head, tuple(zip(figure.labels, figure.values, *ends, strict=True))
+        rows = zip(figure.labels, figure.values, figure.low, figure.high, strict=True)
+        return ("label", figure.axis or "value", "low", "high"), tuple(rows)
     named = [(figure.x_label or "x", figure.x), *figure.series.items()]
     named += [(f"{name} {end}", ys) for end in ("low", "high") for name, ys in getattr(figure, end).items()]
     return tuple(name for name, _ in named), tuple(zip(*(ys for _, ys in named), strict=True))

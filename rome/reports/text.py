@@ -180,24 +180,25 @@ class Fitting:
 
 
 def _least(column: Column) -> int:
-    """Return the least width of a column with its interval and the blanks behind it: a number is never cut, a text folds."""
-    if column.drawn:
-        return BAR + 2
-    width = max(map(display_width, (*column.texts, *column.name.split())), default=0)
+    """Return the least width of a column with its interval and the blanks behind it."""
     interval = max(map(len, column.details), default=0)
-    return (width if column.numeric else min(width, FOLDED)) + 2 + (interval and interval + 2)
+    return _width(column) + 2 + (interval and interval + 2)
+
+
+def _width(column: Column) -> int:
+    """Return the least width of the cells: a number is never cut, a text folds."""
+    width = max(map(display_width, (*column.texts, *column.name.split())), default=0)
+    return BAR if column.drawn else width if column.numeric else min(width, FOLDED)
 
 
 def _grid(table: model.Table, columns: Sequence[Column]) -> RichTable:
     """Return these columns of a table, each interval in its own column."""
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
     for column in columns:
-        interval = max(map(len, column.details), default=0)
-        least = _least(column) - 2 - (interval and interval + 2)
         name = Text(shorten(visible(column.name), CELL))
-        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=least)
-        if interval:
-            grid.add_column("", min_width=interval)
+        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=_width(column))
+        if any(column.details):
+            grid.add_column("", overflow="fold")
     for row in range(len(table.rows)):
         cells = [cell for column in columns for cell in _cells(column, row)]
         grid.add_row(*cells, end_section=row in table.rules and table.header)

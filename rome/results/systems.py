@@ -103,8 +103,12 @@ def read_system_pairs(path: str) -> SystemTexts:
         rows[name] = row
     first, segments = next(iter(systems.items()))
     for system, rows in systems.items():
-        _check_answered(first, segments, system, rows)
-        _check_answered(system, rows, first, segments)
+        missing = segments.keys() ^ rows.keys()
+        if missing:
+            raise InputError(
+                f"{named(path)}: segment {min(missing)} is not answered by both {first} and {system}: {first} has {len(segments)} segments "
+                f"and {system} has {len(rows)}, give every system the same segments"
+            )
         for segment, row in rows.items():
             if row.references != segments[segment].references:
                 raise InputError(
@@ -112,16 +116,6 @@ def read_system_pairs(path: str) -> SystemTexts:
                     "systems are compared on the same references"
                 )
     return SystemTexts(tuple(systems), tuple([rows[name] for name in segments] for rows in systems.values()))
-
-
-def _check_answered(system: str, rows: dict[str, PairRow], other: str, answers: dict[str, PairRow]) -> None:
-    """Raise InputError for a segment of one system that the other one does not answer."""
-    missing = next((segment for segment in rows if segment not in answers), None)
-    if missing is not None:
-        raise InputError(
-            f"{rows[missing].place}: segment {missing} of system {system} is not answered by {other} ({system} has {len(rows)} "
-            f"segments and {other} has {len(answers)}): give every system the same segments"
-        )
 
 
 # stored scores
@@ -141,7 +135,9 @@ def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[
     for count, rows in enumerate(zip_longest(*readers)):
         if None in rows:
             short = files[rows.index(None)][1]
-            raise InputError(f"unequal numbers of segments: {short} ends after {count}: score every system on the same segments")
+            raise InputError(
+                f"unequal numbers of segments: {short} ends after {count}: score every system on the same segments"
+            )
         names = [name for name, _ in rows]
         if other := next((place for place, name in enumerate(names) if name != names[0]), None):
             raise InputError(
