@@ -107,8 +107,8 @@ class Combiner:
     ) -> Combiner:
         """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
 
-        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path together
-        with "supervised", or for a set without a supervised net.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer or a set
+        without a supervised net.
 
         Parameters
         ----------
@@ -118,8 +118,6 @@ class Combiner:
         if scorer not in SCORERS:
             raise InputError(f"scorer must be {' or '.join(SCORERS)}, got {scorer!r}")
         if path is not None:
-            if scorer != "unsupervised":
-                raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
             return _read(Path(path))
         model_set = ModelSet.load(models)
         file = model_set.folder / SCORERS[scorer] / "scorer.safetensors"

@@ -120,9 +120,7 @@ class FeatureTable:
 
     @staticmethod
     def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
-        """Join tables row by row and keep the segment numbers. Raises InputError for none, or for different signatures or units."""
-        if not tables:
-            raise InputError("concat needs at least one feature table: give it a non-empty list")
+        """Join tables row by row and keep the segment numbers. Raises InputError for different signatures or units."""
         for table in tables[1:]:
             _check_alike(tables[0], table)
         names = ["segment", "reference", "values", "raw"] + ([] if tables[0].flags is None else ["flags"])
@@ -158,21 +156,16 @@ class FeatureTable:
         if first is None:
             raise InputError(f"{path}: no feature table was given to write")
         schema, digest = _schema(first), _digest(first)
-        try:
-            with (
-                atomic_path(path, refusal=StoreError) as temporary,
-                pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
-            ):
-                for table in chain([first], rest):
-                    _check_alike(first, table)
-                    writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
-                    digest.update(_content(table))
-                    rows += len(table)
-                writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
-        except OSError as error:
-            if isinstance(error, RomeError):
-                raise
-            raise StoreError(f"{path} cannot be written ({error}): free some space or choose another folder") from error
+        with (
+            atomic_path(path, refusal=StoreError) as temporary,
+            pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
+        ):
+            for table in chain([first], rest):
+                _check_alike(first, table)
+                writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
+                digest.update(_content(table))
+                rows += len(table)
+            writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
         return rows
 
     @staticmethod

@@ -324,11 +324,8 @@ class Document:
     ----------
     label
         Its name for screen readers.
-    kind
-        ``segment`` or ``summary``.
     """
 
     label: str
     parts: tuple[Part, ...]
     signature: str = ""
-    kind: str = "summary"

@@ -193,17 +193,8 @@ def _linked(system: str, segments: Sequence[int], names: Sequence[str]) -> dict[
 def _distributions(systems: Systems, order: Sequence[str]) -> Table:
     """Return histograms with median and quartiles: one row per system, in this order, and one column per measure."""
     corpora = dict(zip(systems.names, systems.corpora, strict=True))
-    rows = tuple((name, *map(_quartiles, corpora[name].measures.T)) for name in order)
+    rows = tuple((name, *map(histogram, corpora[name].measures.T)) for name in order)
     return Table("distributions", "Distributions", ("system", *MEASURES), rows, scale=("0", "0.5", "1"))
-
-
-def _quartiles(values: np.ndarray[Any, Any]) -> Strip:
-    """Return a histogram, labelled with median and quartiles."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return histogram(values)
-    low, middle, high = np.percentile(known, [25, 50, 75])
-    return replace(histogram(values), label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
 
 
 def _page(systems: Systems, rows: list[Standing], blocks: list[str], title: str, seed: int) -> str:

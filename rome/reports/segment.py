@@ -85,7 +85,7 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
     trees = _syntax(evidence.syntax) if evidence.syntax is not None else ()
     sentences = _grammar(evidence.grammar) if evidence.grammar is not None else ()
     parts += [*aligned[:1], components(segment), *trees, *sentences, *(aligned[1:] if every else [])]
-    return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
+    return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature)
 
 
 # errors

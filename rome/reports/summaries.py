@@ -59,14 +59,16 @@ def corpus_document(result: CorpusScore) -> Document:
 
 
 def histogram(values: Rows) -> Strip:
-    """Count the values in each of 25 equal parts of [0, 1], those outside at the ends; a mark shows the mean."""
+    """Count the values in each of 25 equal parts of [0, 1], those outside at the ends; a mark shows the mean, the label the quartiles."""
     known = np.clip(values[~np.isnan(values)], 0.0, 1.0)
     if not len(known):
         return Strip()
     counts = np.histogram(known, bins=BINS, range=(0.0, 1.0))[0]
     most = int(counts.max())
     pieces = [(n / BINS, (n + 0.9) / BINS, "bar", max(0.04, c / most)) for n, c in enumerate(counts.tolist()) if c]
-    return Strip(tuple(pieces), ((float(known.mean()), "mean"),), tall=True)
+    low, middle, high = np.percentile(known, [25, 50, 75])
+    label = f"median {middle:.3f}, half in {low:.3f}–{high:.3f}"
+    return Strip(tuple(pieces), ((float(known.mean()), "mean"),), True, label)
 
 
 def distributions(table: Rows) -> Iterator[Part]:

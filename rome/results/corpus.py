@@ -33,7 +33,7 @@ Stored = tuple[str | None, SegmentScore]
 
 REMEDY = "give what `rome score --format jsonl --evidence` wrote"
 _LONGEST = 1 << 28
-"""Bytes of a line at most; the matrices of two texts of a thousand words take about a tenth of it."""
+"""Bytes of a line at most; only their own length is limited, because evidence repeats itself and packs well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,25 +190,21 @@ def iter_scores(path: str) -> Iterator[Stored]:
     A file that was written without ``--evidence`` gives segments whose evidence is None.
     Raises InputError, with file and line, for any other file.
     """
-    for row_number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}:{row_number}"
-        try:
-            row = parse_json(line)
-        except (RecursionError, ValueError) as error:
-            raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
-        try:
-            name = row.get("id")
-            yield None if name is None else str(name), _segment_from(row)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{place}: not a stored score ({type(error).__name__}: {error}): {REMEDY}") from error
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file, gzip or not; only their own length is limited, because evidence repeats itself and packs well."""
     with as_input_error(path), open(path, "rb") as stream:
-        yield from raw_lines(stream, path, _LONGEST, "write it without --evidence", bounded=False)
+        lines = raw_lines(stream, path, _LONGEST, "write it without --evidence", bounded=False)
+        for row_number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            place = f"{path}:{row_number}"
+            try:
+                row = parse_json(line)
+            except (RecursionError, ValueError) as error:
+                raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
+            try:
+                name = row.get("id")
+                yield None if name is None else str(name), _segment_from(row)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise InputError(f"{place}: not a stored score ({type(error).__name__}: {error}): {REMEDY}") from error
 
 
 def _segment_from(row: dict[str, Any]) -> SegmentScore:
