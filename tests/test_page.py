@@ -191,7 +191,7 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
         (["--references", r, "--hypotheses", f"B={b}", f"B={b}"], "B was given twice"),
         (["--references", r, "--hypotheses", b], "must be SYSTEM=FILE"),
         (["--references", r], "belong together"),
-        (["--references", none, "--hypotheses", f"A={none}"], "holds no segment"),
+        (["--references", none, "--hypotheses", f"A={none}"], "no segment"),
         (["--references", gap, "--hypotheses", f"A={b}", f"B={b}"], f"{gap}+{b}:2: "),
         ([], "in one way"),
         (["--pairs", r, "--scores", f"A={a}"], "in one way"),

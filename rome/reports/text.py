@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.box import Box
@@ -169,6 +170,8 @@ class Fitting:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table in as many parts as it needs; one with a header has no drawings, because the numbers are beside them."""
         columns = [column for column in shown_columns(self._table) if not (column.drawn and self._table.header)]
+        if not self._table.header:
+            columns = [replace(column, name="") for column in columns]
         groups = [columns[:1]]
         for column in columns[1:]:
             if sum(map(_least, (*groups[-1], column))) > options.max_width and len(groups[-1]) > 1:

@@ -246,12 +246,9 @@ def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
             f"{names[0]} has {len(a)} segments, {names[1]} has {len(b)}: give two systems' scores of the same segments, one or more"
         )
     for place, (x, y) in enumerate(zip(a, b, strict=True)):
-        if x.segment != y.segment:
+        same = x.reference_index != y.reference_index or x.reference == y.reference
+        if x.segment != y.segment or not same:
             raise InputError(
-                f"row {place} is segment {x.segment} in {names[0]} and {y.segment} in {names[1]}: give the same order"
-            )
-        if x.reference_index == y.reference_index and x.reference != y.reference:
-            raise InputError(
-                f"segment {x.segment} has the reference {x.reference[:60]!r} in {names[0]} and {y.reference[:60]!r} in {names[1]}: "
-                "score both systems against the same references"
+                f"row {place} is segment {x.segment} with the reference {x.reference[:60]!r} in {names[0]} and segment {y.segment} with "
+                f"{y.reference[:60]!r} in {names[1]}: score both systems against the same references, in the same order"
             )
