@@ -317,11 +317,11 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     if kind not in (FORMAT, *UNCHECKED):
         number = kind.decode(errors="replace")
         raise InputError(f"{path} must have at most the format {FORMAT.decode()}, got format {number}: upgrade rome-metric")
-    fields = {field.name: field.type for field in schema}
-    wanted = _types("flags" in fields)
-    if fields != wanted or len(schema) != len(wanted):
-        columns = ", ".join(f"{name}: {type}" for name, type in wanted.items())
-        raise InputError(f"the feature table {path} must have the columns {columns}, got {fields}: {REMEDY} again")
+    types, wanted = dict(zip(schema.names, schema.types, strict=True)), _types("flags" in schema.names)
+    if types != wanted or len(schema) != len(wanted):
+        columns = ", ".join(f"{name}: {kind}" for name, kind in wanted.items())
+        given = ", ".join(f"{name}: {kind}" for name, kind in zip(schema.names, schema.types, strict=True))
+        raise InputError(f"the feature table {path} must have the columns {columns}, got {given}: {REMEDY} again")
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:
