@@ -153,7 +153,7 @@ def report(results: Results, camera: Camera) -> None:
         camera.save("report", page.screenshot())
         page.set_viewport_size({"width": 1100, "height": 900})
         page.locator("#rows tbody tr").nth(9).click()
-        page.wait_for_selector("#detail[open] .rome-segment")
+        page.wait_for_selector("#detail[open] .rome-document")
         camera.save("report_segment", page.screenshot())
         page.context.close()
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from rome.exceptions import InputError, RomeError, SignatureMismatchError
-from rome.reports.resampling import bootstrap_intervals, bootstrap_means, mean_intervals, sign_flip_p_values
+from rome.reports.resampling import bootstrap_intervals, bootstrap_means, sign_flip_p_values
 from rome.reports.summaries import p_text
 from rome.results import CorpusScore
 from rome.results.comparison import MEASURES, compare
@@ -39,7 +39,9 @@ def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore])
 
 @pytest.mark.parametrize("count", [2, 5, 9, 12])
 def test_few_segments_give_the_exact_p_value(count: int) -> None:
-    """Every pattern of signs counted, as scipy's paired permutation test does when it can."""
+    """Every pattern of signs counted, as scipy's paired permutation test does when it can; for many a sample, whose p is never 0."""
+    assert sign_flip_p_values(np.ones((50, 1)), 99, 0)[0] == 1 / 100
+    assert list(sign_flip_p_values(np.zeros((50, 2)), 99, 0)) == [1.0, 1.0]
     a, b = corpus(count, 3).measures, corpus(count, 4).measures
     for column, found in enumerate(sign_flip_p_values(a - b, 10, 0)):
         expected = stats.permutation_test(
@@ -48,36 +50,16 @@ def test_few_segments_give_the_exact_p_value(count: int) -> None:
         assert found == pytest.approx(expected.pvalue, abs=1e-12)
 
 
-def test_many_segments_give_scipys_p_value_nearly() -> None:
-    """A sample of the patterns of signs; the t test, whose assumption the means of 60 segments nearly meet, agrees too."""
-    gaps = np.random.default_rng(0).normal(0.05, 0.2, (60, 3))
-    for column, found in enumerate(sign_flip_p_values(gaps, 4000, 1)):
-        assert found == pytest.approx(stats.ttest_1samp(gaps[:, column], 0).pvalue, abs=0.03)
-    generator = np.random.default_rng(5)
-    far = np.abs(gaps.mean(axis=0))
-    means = [np.abs((gaps * generator.choice([-1, 1], (60, 1))).mean(axis=0)) >= far for _ in range(4000)]
-    assert sign_flip_p_values(gaps, 4000, 1) == pytest.approx(np.mean(means, axis=0), abs=0.03)
-
-
-def test_p_values_are_never_zero_and_one_without_a_difference() -> None:
-    """The data itself is one of the patterns; equal systems are as equal in every pattern."""
-    assert sign_flip_p_values(np.ones((50, 1)), 99, 0)[0] == 1 / 100
-    assert sign_flip_p_values(np.ones((12, 1)), 99, 0)[0] == 2 / 2**12
-    assert list(sign_flip_p_values(np.zeros((50, 2)), 99, 0)) == [1.0, 1.0]
-
-
 def test_nothing_to_draw_from_gives_nan() -> None:
     """Without rows neither interval nor p-value; one row gives a p-value of 1 and no interval; shapes are kept."""
     assert np.isnan(sign_flip_p_values(np.zeros((0, 3)), 10, 0)).all()
     for rows in (0, 1):
-        for found in (bootstrap_intervals(np.ones((rows, 2)), 10, 0), mean_intervals(np.ones((rows, 2)))):
-            assert found.shape == (2, 2) and np.isnan(found).all()
+        found = bootstrap_intervals(np.ones((rows, 2)), 10, 0)
+        assert found.shape == (2, 2) and np.isnan(found).all()
     assert list(sign_flip_p_values(np.ones((1, 2)), 10, 0)) == [1.0, 1.0]
     for wrong in (0, -1, 2.5, True):
         with pytest.raises(InputError, match="resamples"):
             bootstrap_means(np.ones((2, 1)), wrong, 0)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="shape"):
-        bootstrap_means(np.ones(3), 10, 0)
 
 
 def test_intervals_hold_what_they_should() -> None:
@@ -85,13 +67,6 @@ def test_intervals_hold_what_they_should() -> None:
     generator = np.random.default_rng(11)
     held = [np.prod(bootstrap_intervals(generator.normal(0.1, 1.0, (40, 1)), 300, n)[0] - 0.1) <= 0 for n in range(200)]
     assert 0.89 <= np.mean(held) <= 0.98
-
-
-def test_intervals_of_many_segments_are_nearly_the_bootstraps() -> None:
-    """Beyond 5,000 segments the normal approximation stands in; on the border both give the same."""
-    table = np.random.default_rng(2).beta(5, 2, (5001, 2))
-    assert np.allclose(mean_intervals(table), bootstrap_intervals(table, 1000, 0), rtol=0, atol=5e-4) is True
-    assert np.array_equal(mean_intervals(table[:-1]), bootstrap_intervals(table[:-1], 1000, 0))
 
 
 def test_swapping_the_systems_swaps_everything(systems: tuple[CorpusScore, CorpusScore]) -> None:
@@ -160,12 +135,8 @@ def swap_segments(result: CorpusScore) -> CorpusScore:
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        (
-            change_reference,
-            InputError,
-            "segment 3 has the reference 'Sentence 3 stands here.' in new and 'Something else.' in old",
-        ),
-        (swap_segments, InputError, "row 0 is segment 0 in new and 1 in old"),
+        (change_reference, InputError, "reference 'Sentence 3 stands here.' in new and segment 3 with 'Something else.' in old"),
+        (swap_segments, InputError, "row 0 is segment 0 with .* in new and segment 1 with"),
         (lambda r: CorpusScore(r.segments[:5], r.signature), InputError, "new has 40 segments, old has 5"),
         (lambda r: CorpusScore((), r.signature), InputError, "old has 0"),
         (lambda r: CorpusScore(r.segments, "features:1"), SignatureMismatchError, "features: 2 in new, 1 in old"),
@@ -180,13 +151,7 @@ def test_what_cannot_be_compared_is_refused(
         compare(systems[0], change(systems[1]), names=("new", "old"))
 
 
-def test_other_references_of_a_segment_may_have_been_met(systems: tuple[CorpusScore, CorpusScore]) -> None:
-    """With several references each system has its best one: another place in the list may hold another text."""
-    changed = replace(systems[1].segments[0], reference="The second one.", reference_index=1)
-    assert len(compare(systems[0], CorpusScore((changed, *systems[1].segments[1:]), systems[1].signature)).a) == 40
-
-
-@pytest.mark.parametrize("names", [("a", "a"), ("a",), "ab", ("a", ""), ("a", 1), ("a", "b", "c")])
+@pytest.mark.parametrize("names", [("a", "a"), ("a",), ("a", "b", "c")])
 def test_two_names_are_needed(systems: tuple[CorpusScore, CorpusScore], names: tuple[str, ...]) -> None:
     """One name for both would leave the reader guessing."""
     with pytest.raises(InputError, match="names must be two different names"):

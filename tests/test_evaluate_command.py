@@ -136,7 +136,7 @@ def test_blind_spots_of_own_texts(texts: Path, capsys: pytest.CaptureFixture[str
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "Where the metrics are blind" in shown
-    spots = [line.split() for line in shown.splitlines() if line.startswith(("ROUGE-2 ", "length "))]
+    spots = [line.split() for line in shown.splitlines() if line.startswith(("  ROUGE-2 ", "  length "))]
     assert ["ROUGE-2", "lowercased_text", "minor"] in [line[:3] for line in spots]
     assert ["length", "word_swap", "minor"] in [line[:3] for line in spots]
     assert "Perturbations of" in shown and "made" in shown

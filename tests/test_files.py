@@ -91,8 +91,6 @@ def test_parallel_files_make_segments(tmp_path: Path) -> None:
     assert texts[1].place == "+".join(paths) + ":2"
     with pytest.raises(InputError, match="a has 2 lines and .*c has 1"):
         read_systems(paths[:1], [("one", write(tmp_path, "c", b"h1\n"))])
-    with pytest.raises(InputError, match="standard input was named twice"):
-        read_systems(["-"], [("one", "-")])
 
 
 def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:

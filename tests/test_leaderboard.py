@@ -102,8 +102,6 @@ def test_unknown_figures_are_refused(text: str) -> None:
         Measure.of(text)
 
 
-
-
 def test_differences_tell_a_real_one_from_none(judged: RatedScores) -> None:
     """Right beats wrong in every resample with a small p; a metric against its twin is a tie with p 1."""
     row = rows_of(differences(judged))["wrong"]

@@ -259,14 +259,6 @@ def test_address_keeps_the_state(show: Open) -> None:
     assert not page.locator("#detail").is_visible()
 
 
-def test_other_systems_are_one_click_away(show: Open) -> None:
-    """An open segment leads to the same segment of the other system."""
-    page = show("#open=7:old")
-    page.locator("#others a:not([aria-current])").click()
-    expect(page.locator("#detail-title .whose")).to_contain_text("new")
-    assert page.locator("#others [aria-current]").inner_text().startswith("new")
-
-
 def test_mistakes_lead_to_their_segments(browser: Any, tmp_path: Path) -> None:
     """The error diff of two systems: kind by kind how many more or fewer, and a link to each segment, which opens it."""
     made = {"of one & all": {1: "cow", 2: "bat"}, "two": {2: "bat", 3: "hen"}}
@@ -325,35 +317,6 @@ def test_structure_serves_every_reader(show: Open) -> None:
     assert len(idents) == len(set(idents))
 
 
-LUMINANCE = """([name, ground]) => {
-  const of = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number)
-    .map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, place) => sum + c * [0.2126, 0.7152, 0.0722][place], 0);
-  const element = document.querySelector(name);
-  const [a, b] = [of(getComputedStyle(element).color), of(getComputedStyle(document.querySelector(ground)).backgroundColor)];
-  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_are_legible(show: Open, scheme: str) -> None:
-    """Texts, notes, references, severities and headers reach a contrast of 4.5 in both schemes."""
-    page = show(color_scheme=scheme)
-    for name in (
-        "body",
-        ".note",
-        "#found",
-        ".reference",
-        ".error.major",
-        ".error.minor",
-        "small",
-        "header a",
-        ".findings",
-    ):
-        assert page.evaluate(LUMINANCE, [name, "body"]) >= 4.5, name
-    assert page.evaluate(LUMINANCE, ["#rows thead th", "#rows thead th"]) >= 4.5
-
-
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_page_fits_the_window(show: Open, width: int) -> None:
     """The page never scrolls sideways, nor does an open segment; on a narrow screen every number has its name."""
@@ -377,17 +340,6 @@ def test_paper_shows_tables_or_the_open_segment(show: Open) -> None:
     page.locator("#explanation article").wait_for()
     page.emulate_media(media="print")
     assert page.locator("#explanation article").is_visible() and not page.locator("#leaderboard").is_visible()
-
-
-def test_browser_without_unpacking_says_so(browser: Any, address: str) -> None:
-    """Where DecompressionStream is missing the page says what to do, and the leaderboard stands."""
-    context = browser.new_context()
-    context.add_init_script("delete globalThis.DecompressionStream")
-    page = context.new_page()
-    page.goto(address)
-    assert "open the file in one from 2023" in page.locator("#wait").inner_text()
-    assert page.locator("#leaderboard tbody tr").count() == 2
-    context.close()
 
 
 def test_damaged_file_says_so(browser: Any, address: str, tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from html_checks import Markup, checked
+from html_checks import checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rome.reports.html import _clean, fragment
+from rome.reports.html import fragment
 from rome.reports.model import Table
 from rome.reports.summaries import (
     BINS,
@@ -23,7 +23,6 @@ from rome.reports.summaries import (
     corpus_document,
     correlations,
     histogram,
-    undefined_note,
     worst_places,
 )
 from rome.reports.text import document_text
@@ -63,7 +62,7 @@ def test_corpus_shows_means_intervals_and_flags(result: CorpusScore) -> None:
     text = checked(corpus_fragment(flagged)).text
     assert text.strip().startswith(f"{flagged.score:.3f}score of 41 segments, 95% interval ") and "long × 1" in text
     for name, mean in zip(MEASURES[1:], flagged.components, strict=True):
-        assert f"{name}{mean:.3f}" in text
+        assert re.search(rf"{name}median [^a-z]*half in [^a-z]*{mean:.3f} ", text)
     for name in MEASURES:
         assert f"Lowest {name}" in text
 
@@ -103,37 +102,13 @@ def test_correlations_are_spearmans(result: CorpusScore) -> None:
     assert np.allclose(found, found.T, atol=1e-15) and np.diag(found) == pytest.approx([1.0] * 5)
 
 
-def test_undefined_correlations_say_so() -> None:
-    """A constant component correlates with nothing, on the diagonal neither; below three segments nothing does."""
-    table = corpus(6, 1).measures
-    table[:, 3] = 0.9
-    found = correlations(table)
-    assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isfinite(found[0, 1])
-    assert (
-        undefined_note(table, MEASURES) == "grammar has the same value for every segment: correlations with it are undefined."
-    )
-    table[:, 1] = 0.5
-    assert undefined_note(table, MEASURES).startswith("semantic and grammar have the same value")
-    assert np.isnan(correlations(table[:2])).all() and np.isnan(correlations(table[:0])).all()
-    found = checked(
-        corpus_fragment(CorpusScore(tuple(scored(n, values=(0.1 * n, 0.5, 0.2 * n)) for n in range(4)), signature()))
-    )
-    assert found.text.split("Correlations")[1].split("Lowest")[0].count("–") == 16
-    assert "need 3 segments" in checked(corpus_fragment(corpus(2, 1))).text
-
-
-def test_correlations_carry_their_sign_in_the_number() -> None:
-    """Colour is never alone: what goes against each other has a minus and a class of its own."""
-    rising = (0.1, 0.5, 0.9)
-    segments = tuple(scored(n, values=(value, 1 - value, 0.5)) for n, value in enumerate(rising))
-    fragment = corpus_fragment(CorpusScore(segments, signature())).split("<figcaption>Correlations")[1]
-    assert "rome-less" in fragment and ">−1.00<" in fragment
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_few_segments_are_shown_all_the_same(count: int) -> None:
-    """Nothing, one and two segments have a display, without numbers that nothing supports."""
+    """Nothing, one and two segments have a display, without numbers that nothing supports; nothing decides between equals."""
     result = corpus(count, 5)
+    if count:
+        text = checked(comparison_fragment(compare(result, result))).text
+        assert "the same score" in text and "nan" not in text
     found = checked(corpus_fragment(result))
     assert "nan" not in found.text.lower() and "nan" not in document_text(corpus_document(result)).replace("score nan", "")
     assert ("No segments" in found.text) == (count == 0)
@@ -197,25 +172,17 @@ def test_comparison_shows_every_number() -> None:
     assert found.text.count("segment ") >= 10 and "the 10 largest differences" in found.text
 
 
-def test_comparison_of_equal_and_of_single_segments() -> None:
-    """Nothing decides between equals; one segment has no interval."""
-    text = checked(comparison_fragment(compare(corpus(3, 1), corpus(3, 1)))).text
-    assert "No segment differs." in text and "the same score" in text
-    assert "nan" not in checked(comparison_fragment(compare(corpus(1, 1), corpus(1, 2)))).text
-
-
-def test_change_shows_the_edit_and_both_lists() -> None:
-    """What was taken out and put in is marked as such; errors that went and came stand in their lists."""
+def test_change_shows_both_lists() -> None:
+    """Both texts are there; errors that went and came are in their lists."""
     before = scored(errors=[error(3.0)])
     change = Change(before, scored(hypothesis="The cow sleeps on the mat.", errors=[error(2.0, hypothesis="cow")]))
     fragment = change_fragment(change)
-    assert "<del>dog</del><ins>cow</ins>" in fragment
     text = checked(fragment).text
     went, came = text.split("Errors that went")[1].split("Errors that came")
     assert ("dog" in went, "cow" in went, "dog" in came, "cow" in came) == (True, False, False, True)
     assert f"{change.difference:+.3f}".replace("-", "−") in text
     dropped = checked(change_fragment(before.counterfactual(without=0)))
-    assert "Without these errors" in dropped.text and "edit" not in dropped.text and "counterfactual" in dropped.text
+    assert "Without these errors" in dropped.text and "counterfactual" in dropped.text
 
 
 def test_a_change_leads_with_what_moved_the_points() -> None:
@@ -240,12 +207,5 @@ def test_a_change_leads_with_what_moved_the_points() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_can_be_shown(first: str, second: str) -> None:
-    """Whatever the characters: the fragment is well formed, and the edit holds both texts."""
-    change = Change(scored(hypothesis=first), scored(hypothesis=second))
-    fragment = change_fragment(change)
-    checked(fragment)
-    if first != second:
-        edit = re.search(r"<dt><bdi>edit</bdi></dt><dd dir=\"auto\">(.*?)</dd>", fragment, re.S)
-        assert edit is not None
-        kept = Markup(re.sub(r"<ins>.*?</ins>", "", edit[1], flags=re.S)).text
-        assert kept == str(_clean(first))
+    """Whatever the characters: the fragment is well formed."""
+    checked(change_fragment(Change(scored(hypothesis=first), scored(hypothesis=second))))

@@ -103,7 +103,7 @@ def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Pa
     monkeypatch.syspath_prepend(str(tmp_path))
     words = ("sescore", texts, "--output", out, "--rescale", "shared_words:share")
     code, printed, _ = rome(*words, "--statistics", pipeline=Several())
-    label, pairs, mean, _ = map(float, printed[printed.index("SEScore2's scale") :].splitlines()[4].split())
+    label, pairs, mean, _ = map(float, printed[printed.index("SEScore2's scale") :].splitlines()[3].split())
     assert code == 0 and (label, pairs) == (-1.0, len(list(read_synthetic(out)))) and -25.0 < mean < 0.0
     for refused, message in ((words, "--statistics"), ((*words[:-1], "typo", "--statistics"), "typo")):
         code, _, err = rome(*refused, pipeline=Several())

@@ -30,7 +30,6 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     from rome.reports.summaries import comparison_document
     from rome.results import CorpusScore
     from rome.results.comparison import compare
-    from rome.results.systems import iter_systems
 
     paths = (options.old, options.new)
     names = options.names or [Path(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]
@@ -38,10 +37,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         names = paths
     if options.old == options.new:
         raise InputError(f"{options.old} was given twice: name two results")
-    rows = [scores for _, scores in iter_systems(list(zip(names, paths, strict=True)))]
-    if not rows:
-        raise InputError(f"{options.old} and {options.new} hold no segment: give at least one")
-    old, new = (CorpusScore(segments, segments[0].signature) for segments in zip(*rows, strict=True))
+    old, new = map(CorpusScore.load, paths)
     comparison = compare(new, old, names=(names[1], names[0]), resamples=options.resamples, seed=options.seed)
     write_documents(options, [comparison_document(comparison)], comparison.to_dict(segments=options.segments))
     return 0

@@ -59,11 +59,6 @@ class CombinedScores:
         """Return the number of segments."""
         return len(self.segment)
 
-    @property
-    def mean(self) -> float:
-        """The mean score over the segments, in [0, 1]; NaN without segments."""
-        return float(self.score.mean()) if len(self) else float("nan")
-
 
 @dataclass(frozen=True, eq=False)
 class Combiner:
@@ -112,8 +107,8 @@ class Combiner:
     ) -> Combiner:
         """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
 
-        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer, for a path together
-        with "supervised", or for a set without a supervised net.
+        Raises ModelMissingError when there is none, StoreError when the file is damaged, InputError for an unknown scorer or a set
+        without a supervised net.
 
         Parameters
         ----------
@@ -123,8 +118,6 @@ class Combiner:
         if scorer not in SCORERS:
             raise InputError(f"scorer must be {' or '.join(SCORERS)}, got {scorer!r}")
         if path is not None:
-            if scorer != "unsupervised":
-                raise InputError(f'{path} and scorer="{scorer}" name two nets: give one of them')
             return _read(Path(path))
         model_set = ModelSet.load(models)
         file = model_set.folder / SCORERS[scorer] / "scorer.safetensors"
@@ -189,12 +182,10 @@ class Combiner:
     def check_signature(self, signature: str) -> None:
         """Raise SignatureMismatchError unless the net was trained on features with this signature."""
         if self.feature_signature and without_arithmetic(signature) != without_arithmetic(self.feature_signature):
-            same = _set_named(signature) == _set_named(self.feature_signature)
-            matching = "" if same else "take the net of their own model set, "
             raise SignatureMismatchError(
                 "these features were measured in another way than the training data of the net "
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
-                f"{matching}measure them again with `rome features`, or train a net for them with `rome train scorer`"
+                "take the net of their own model set, measure them again with `rome features`, or train a net for them with `rome train scorer`"
             )
 
     def score_rows(self, values: Vector) -> Vector:

@@ -17,8 +17,6 @@ from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 
 Rows = NDArray[np.float64]
-BLOCK = 4096
-"""Rows whose coalitions are computed together."""
 
 
 def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows) -> Rows:
@@ -27,12 +25,10 @@ def shapley_values(function: Callable[[Rows], Rows], rows: Rows, baseline: Rows)
     Their sum is that difference, symmetric inputs get the same share, and an input that equals its baseline (or that the function
     ignores) gets 0. An empty (0, d) array gives an empty one. ``function`` maps (n, d) to (n,).
     """
-    count, width = rows.shape
+    width = rows.shape[1]
     inside = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(bool)
-    values = np.empty((count, 1 << width))  # of a row's coalitions; bit i of a column's number says that input i is inside
-    for start in range(0, count, BLOCK):
-        part = rows[start : start + BLOCK, None, :]
-        values[start : start + BLOCK] = function(np.where(inside, part, baseline).reshape(-1, width)).reshape(-1, 1 << width)
+    coalitions = np.where(inside, rows[:, None, :], baseline)
+    values = function(coalitions.reshape(-1, width)).reshape(-1, 1 << width)  # bit i of a column's number: input i is inside
     out = np.zeros_like(rows, dtype=np.float64)
     for coalition in range(1 << width):
         size = coalition.bit_count()

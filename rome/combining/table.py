@@ -85,8 +85,6 @@ class FeatureTable:
         columns = (self.reference, self.values, self.raw) + (() if self.flags is None else (self.flags,))
         if any(len(column) != len(self.segment) for column in columns):
             raise InputError("the columns of a feature table must have one length: give each candidate one row in every column")
-        if len(self.units) != WIDTH:
-            raise InputError(f"units must have one entry for each of {', '.join(FEATURES)}, got {len(self.units)}")
         if len(self) and (self.segment.min() < 0 or self.reference.min() < 0):
             raise InputError("segment and reference numbers of a feature table must be 0 or more, got a negative one")
         outside = np.argwhere(~((self.values >= 0.0) & (self.values <= 1.0)))
@@ -122,9 +120,7 @@ class FeatureTable:
 
     @staticmethod
     def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
-        """Join tables row by row and keep the segment numbers. Raises InputError for none, or for different signatures or units."""
-        if not tables:
-            raise InputError("concat needs at least one feature table: give it a non-empty list")
+        """Join tables row by row and keep the segment numbers. Raises InputError for different signatures or units."""
         for table in tables[1:]:
             _check_alike(tables[0], table)
         names = ["segment", "reference", "values", "raw"] + ([] if tables[0].flags is None else ["flags"])
@@ -160,21 +156,16 @@ class FeatureTable:
         if first is None:
             raise InputError(f"{path}: no feature table was given to write")
         schema, digest = _schema(first), _digest(first)
-        try:
-            with (
-                atomic_path(path, refusal=StoreError) as temporary,
-                pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
-            ):
-                for table in chain([first], rest):
-                    _check_alike(first, table)
-                    writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
-                    digest.update(_content(table))
-                    rows += len(table)
-                writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
-        except OSError as error:
-            if isinstance(error, RomeError):
-                raise
-            raise StoreError(f"{path} cannot be written ({error}): free some space or choose another folder") from error
+        with (
+            atomic_path(path, refusal=StoreError) as temporary,
+            pq.ParquetWriter(str(temporary), schema, compression="zstd", write_page_checksum=True) as writer,
+        ):
+            for table in chain([first], rest):
+                _check_alike(first, table)
+                writer.write_table(pa.table(table.to_dict(), schema=schema), row_group_size=ROW_GROUP)
+                digest.update(_content(table))
+                rows += len(table)
+            writer.add_key_value_metadata({DIGEST_KEY: digest.hexdigest()})
         return rows
 
     @staticmethod
@@ -188,10 +179,8 @@ class FeatureTable:
 
         Every page is verified before its rows are yielded, the file as a whole after the last. A file in another order is read whole.
         """
-        if rows < 1:
-            raise InputError(f"rows must be at least 1, got {rows}")
         held: FeatureTable | None = None
-        for table in _read(path, rows) if _in_order(path) else [_sorted(FeatureTable.load(path))]:
+        for table in _read(path, rows) if _in_order(path) else [_loaded_in_order(path)]:
             table = table if held is None else FeatureTable.concat([held, table])
             breaks = np.flatnonzero(np.diff(table.segment))
             cut = int(breaks[-1]) + 1 if breaks.size else 0
@@ -214,7 +203,9 @@ def _check_alike(first: FeatureTable, other: FeatureTable) -> None:
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}")
+        raise InputError(
+            f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}"
+        )
     return np.ascontiguousarray(array, dtype=kind)
 
 
@@ -256,7 +247,8 @@ def _in_order(path: str | PathLike[str]) -> bool:
     return not (back | (segment[1:] < segment[:-1])).any()
 
 
-def _sorted(table: FeatureTable) -> FeatureTable:
+def _loaded_in_order(path: str | PathLike[str]) -> FeatureTable:
+    table = FeatureTable.load(path)
     return table[np.lexsort((table.reference, table.segment))]
 
 
@@ -273,8 +265,7 @@ def _content(table: FeatureTable) -> bytes:
 def _schema(table: FeatureTable) -> pa.Schema:
     import pyarrow as pa
 
-    kinds = {"segment": pa.int64(), "reference": pa.int32(), "flags": pa.uint32()}
-    fields = [pa.field(name, kinds.get(name, pa.float64()), nullable=False) for name in table.to_dict()]
+    fields = [pa.field(name, type, nullable=False) for name, type in _types(table.flags is not None).items()]
     metadata = {
         FORMAT_KEY: FORMAT,
         b"rome.signature": table.signature.encode(),
@@ -282,6 +273,14 @@ def _schema(table: FeatureTable) -> pa.Schema:
         b"rome.flag_names": "|".join(table.flag_names).encode(),
     }
     return pa.schema(fields, metadata=metadata)
+
+
+def _types(flags: bool) -> dict[str, pa.DataType]:
+    """Return the types of the columns."""
+    import pyarrow as pa
+
+    numbers = dict.fromkeys(NUMBERS, pa.float64())
+    return {"segment": pa.int64(), "reference": pa.int32(), **numbers, **({"flags": pa.uint32()} if flags else {})}
 
 
 @contextmanager
@@ -311,7 +310,6 @@ def _opened(path: str | PathLike[str]) -> Iterator[Any]:
 
 def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     """Raise InputError unless a file with this schema is a feature table of a format that this version reads."""
-    import pyarrow as pa
 
     kind = (schema.metadata or {}).get(FORMAT_KEY)
     if kind is None:
@@ -319,14 +317,11 @@ def _check_schema(schema: pa.Schema, path: str | PathLike[str]) -> None:
     if kind not in (FORMAT, *UNCHECKED):
         number = kind.decode(errors="replace")
         raise InputError(f"{path} must have at most the format {FORMAT.decode()}, got format {number}: upgrade rome-metric")
-    for name in ("segment", "reference", *NUMBERS, *(["flags"] if "flags" in schema.names else [])):
-        count = schema.names.count(name)
-        if count != 1:
-            raise InputError(f"the feature table {path} must have one column {name}, got {count}: {REMEDY} again")
-        kind = schema.field(name).type
-        if not (kind == pa.float64() if name in NUMBERS else pa.types.is_integer(kind)):
-            needed = "double (float64)" if name in NUMBERS else "whole numbers"
-            raise InputError(f"the column {name} of the feature table {path} must hold {needed}, got {kind}: {REMEDY} again")
+    types, wanted = dict(zip(schema.names, schema.types, strict=True)), _types("flags" in schema.names)
+    if types != wanted or len(schema) != len(wanted):
+        columns = ", ".join(f"{name}: {kind}" for name, kind in wanted.items())
+        given = ", ".join(f"{name}: {kind}" for name, kind in zip(schema.names, schema.types, strict=True))
+        raise InputError(f"the feature table {path} must have the columns {columns}, got {given}: {REMEDY} again")
 
 
 def _from_arrow(read: pa.Table, path: str | PathLike[str]) -> FeatureTable:

@@ -11,9 +11,6 @@ from rome.text_table import shorten, visible
 if TYPE_CHECKING:
     from rome.results.gate import GateResult, Offence
 
-LISTED = 50
-"""Segments that a Markdown summary lists at most."""
-
 
 def gate_text(result: GateResult) -> str:
     """Return the offending segments with both texts, then the summary."""
@@ -48,11 +45,9 @@ def gate_markdown(result: GateResult) -> str:
     lines = [f"### RoMe: {'passed' if result.passed else 'failed'}", "", f"{result.summary}.", ""]
     if result.offences:
         lines += ["| segment | score | what | reference | hypothesis |", "|---|---|---|---|---|"]
-        for offence in result.offences[:LISTED]:
+        for offence in result.offences:
             cells = (offence.message, offence.segment.reference, offence.segment.hypothesis)
             lines.append("| " + " | ".join([_cell(offence.name), f"{offence.segment.score:.3f}", *map(_cell, cells)]) + " |")
-        more = len(result.offences) - LISTED
-        lines += ["", f"{more} segments more."] if more > 0 else []
     return "\n".join(lines) + "\n"
 
 

@@ -13,16 +13,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rome.reports.model import Document, Heatmap, Strip, Table, TreeNode
-from rome.reports.segment import pieces
-from rome.reports.tables import Column, exact, is_missing, shown, shown_columns
+from rome.reports.model import Document, Heatmap, Strip, TreeNode
+from rome.reports.segment import kind_of, pieces, places_of, sides_of
+from rome.reports.tables import Column, shown, shown_columns
 from rome.text_table import clean, display_width, shorten
 
 PALETTE: dict[str, list[str]] = json.loads(files("rome.reports").joinpath("palette.json").read_text(encoding="utf-8"))
 """Each colour in light and in dark. ``less`` are the shades of negative numbers. Texts on the fourth and fifth shade are ``pale``, others
 ``ink``."""
 
-LONG_TEXT = 32
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 
 
@@ -37,12 +36,20 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_clean,
     )
-    made.filters |= {"columns": shown_columns, "kind": _kind, "exact": exact}
-    made.filters |= {"numbers": _numbers, "node_width": _node_width, "places": _places, "pieces": pieces}
-    made.filters |= {"shorten": shorten, "display_width": display_width}
-    made.filters |= {"minus": _minus, "cell": _cell, "part_name": lambda part: type(part).__name__}
-    made.tests |= {"missing": is_missing, "table": lambda part: isinstance(part, Table)}
-    made.tests |= {"drawing": lambda cell: isinstance(cell, Strip)}
+    made.filters |= {
+        **{"display_width": display_width, "shorten": shorten, "pieces": pieces},
+        **{"kind_of": kind_of, "places_of": places_of, "sides_of": sides_of},
+        **{
+            "columns": shown_columns,
+            "cell": _cell,
+            "minus": _minus,
+            "node_width": _node_width,
+            "numbers": _numbers,
+            "places": _places,
+        },
+        "part_name": lambda part: type(part).__name__,
+    }
+    made.tests["drawing"] = lambda cell: isinstance(cell, Strip)
     return made
 
 
@@ -56,22 +63,22 @@ def fragment(document: Document) -> str:
 
 def notebook(document: Document) -> str:
     """Render a document for a notebook: the fragment with its style and its signature; nothing is fetched and no script runs."""
-    signature = f'<p class="rome-signature">signature {escape(document.signature)}</p>' if document.signature else ""
-    return f'<div class="rome"><style>{STYLE}</style>{fragment(document)}{signature}</div>'
+    return f'<div class="rome"><style>{STYLE}</style>{_signed(document)}</div>'
 
 
 def document_page(*documents: Document, title: str = "RoMe") -> str:
     """Render documents as a whole page for a file: it fetches nothing, and its policy forbids scripts."""
-    signatures = "".join(
-        f'<p class="rome-signature">signature {escape(signature)}</p>'
-        for signature in dict.fromkeys(document.signature for document in documents if document.signature)
-    )
-    body = f'<div class="rome">{"<hr>".join(map(fragment, documents))}{signatures}</div>'
-    ground = PALETTE["ground"]
-    frame = (
-        f"body{{margin:0 auto;padding:1rem;max-width:76rem}}@media(prefers-color-scheme:dark){{body{{background:{ground[1]}}}}}"
-    )
-    return page("single.html", title=title, style=frame + STYLE, body=Markup(body))
+    frame = "body{margin:0 auto;padding:1rem;max-width:76rem}"
+    dark = f"@media(prefers-color-scheme:dark){{body{{background:{PALETTE['ground'][1]}}}}}"
+    body = f'<div class="rome">{_signed(*documents)}</div>'
+    return page("single.html", title=title, style=frame + dark + STYLE, body=Markup(body))
+
+
+def _signed(*documents: Document) -> str:
+    """Render documents with their signatures below them, each once."""
+    signatures = dict.fromkeys(document.signature for document in documents if document.signature)
+    lines = [f'<p class="rome-signature">signature {escape(signature)}</p>' for signature in signatures]
+    return "<hr>".join(map(fragment, documents)) + "".join(lines)
 
 
 def page_style(name: str) -> str:
@@ -106,13 +113,6 @@ def _clean(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return clean(value.translate(_PICTURES))
     return value
-
-
-def _kind(column: Column) -> str:
-    """Return n for numbers, t for long texts, otherwise nothing."""
-    if column.numeric:
-        return "n"
-    return "t" if any(len(text) > LONG_TEXT or text != " ".join(text.split()) for text in column.texts) else ""
 
 
 def _minus(text: str) -> str:

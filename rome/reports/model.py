@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rome.features.errors.evidence import ErrorSpan
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class Bars:
     Attributes
     ----------
     low, high
-        Ends of the intervals, or empty.
+        Ends of the intervals.
     digits
         Decimals of the values.
     """
@@ -131,8 +134,8 @@ class Bars:
     title: str
     labels: tuple[str, ...]
     values: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
+    low: tuple[float, ...]
+    high: tuple[float, ...]
     axis: str = ""
     note: str = ""
     digits: int = 3
@@ -212,15 +215,12 @@ class Line:
     ----------
     rest
         A note on the part that was cut.
-    edit
-        Pieces (``equal``, ``del`` or ``ins``, text) in place of the text.
     """
 
     name: str
     text: str
     marks: tuple[Mark, ...] = ()
     rest: str = ""
-    edit: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -231,59 +231,30 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class ErrorLine:
-    """An error in words.
-
-    Attributes
-    ----------
-    number
-        Of its mark; None for a difference that is not counted.
-    before, after
-        The words of reference and hypothesis, None where there are none.
-    places
-        Their positions.
-    """
-
-    number: int | None
-    severity: str
-    what: str
-    before: str | None
-    after: str | None
-    places: tuple[str, ...]
-    weight: float
-    confidence: float
-
-
-@dataclass(frozen=True)
 class Errors:
-    """The errors that count, and the differences that are not counted."""
+    """The errors that count, in the order of their marks, and the differences that are not counted."""
 
-    counted: tuple[ErrorLine, ...]
-    doubtful: tuple[ErrorLine, ...] = ()
+    counted: tuple[ErrorSpan, ...]
+    doubtful: tuple[ErrorSpan, ...] = ()
 
 
 @dataclass(frozen=True)
 class Link:
-    """One place of an alignment: a word on each side, empty where there is none.
+    """A word on each side of an alignment, empty where there is none.
 
     Attributes
     ----------
     text
-        A similarity, or the letter at both ends of a link to another place.
+        The similarity of two different words.
     words
         The link in words.
-    kind
-        ``alone``, ``moved`` or nothing.
-    severities
-        Of the errors that touch the words.
     """
 
     reference: str
     hypothesis: str
     text: str = ""
     words: str = ""
-    kind: str = ""
-    severities: tuple[str, str] = ("", "")
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -342,14 +313,7 @@ class Section:
     about: str = ""
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Parts side by side where there is room."""
-
-    parts: tuple[Part, ...]
-
-
-Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Section | Beside
+Part = Head | Note | Texts | Errors | Alignment | Trees | Table | Heatmap | Section
 
 
 @dataclass(frozen=True)
@@ -360,11 +324,8 @@ class Document:
     ----------
     label
         Its name for screen readers.
-    kind
-        ``segment`` or ``summary``.
     """
 
     label: str
     parts: tuple[Part, ...]
     signature: str = ""
-    kind: str = "summary"

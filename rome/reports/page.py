@@ -8,11 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import math
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -25,16 +24,16 @@ from rome.reports.html import STYLE, asset, fragment, page, page_style
 from rome.reports.model import Document, Strip, Table
 from rome.reports.resampling import LEVEL
 from rome.reports.segment import segment_document
-from rome.reports.summaries import CHANGES, changes_text, histogram, p_text, verdict
+from rome.reports.summaries import CHANGES, changes_text, differences, histogram, p_text, verdict
 from rome.text_table import clean
 
 if TYPE_CHECKING:
+    from rome.results.comparison import Comparison
     from rome.results.segment import SegmentScore
     from rome.results.systems import Standing, Systems
 
     Rows = Iterable[tuple[str, Sequence[SegmentScore]]]
 
-TITLE = "RoMe report"
 BLOCK = 64
 """Explanations of one packed block. They share their words, so a block is smaller than its parts."""
 LINKED = 16
@@ -42,11 +41,12 @@ LINKED = 16
 DIGITS = 6
 """Decimals that the page keeps of every number, as many as `rome score --format tsv` writes."""
 INTERVALS = tuple((measure, f"{measure} low", f"{measure} high") for measure in MEASURES)
-_BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
+_BETWEEN = "\x1e"
+"""The character between the explanations of a block."""
 
 
 def write_page(
-    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = TITLE
+    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = "RoMe report"
 ) -> None:
     """Write the page to an open stream; only one segment needs to hold its evidence at a time.
 
@@ -57,29 +57,23 @@ def write_page(
     segments
         (name of the segment, the score of each system in the same order).
     """
-    with tempfile.TemporaryFile("w+", encoding="ascii", newline="\n") as packs:
-        packs.writelines(f"{block}\n" for block in _blocks(systems, segments))
-        standings = systems.standings(resamples=resamples, seed=seed)
-        before, after = _frame(systems, standings, title, seed).split(_BLOCKS)
-        stream.write(before)
-        packs.seek(0)
-        for number, block in enumerate(packs):
-            stream.write(f'<script type="text/plain" id="block-{number}">{block.rstrip()}</script>\n')
-        stream.write(after)
+    blocks = list(_blocks(systems, segments))
+    standings = systems.standings(resamples=resamples, seed=seed)
+    stream.write(_page(systems, standings, blocks, title, seed))
 
 
 def _blocks(systems: Systems, segments: Rows) -> Iterator[str]:
     """Add the segments to the systems, and yield their explanations in packed blocks."""
-    waiting: list[str] = []
-    for name, scores in segments:
-        for score in scores:
-            waiting.append(fragment(segment_document(replace(score, segment=len(systems)), every=False)))
-            if len(waiting) == BLOCK:
-                yield packed(_BETWEEN.join(waiting))
-                waiting.clear()
-        systems.add(name, scores)
-    if waiting:
-        yield packed(_BETWEEN.join(waiting))
+    explanations = (text for name, scores in segments for text in _explained(systems, name, scores))
+    while block := list(islice(explanations, BLOCK)):
+        yield packed(_BETWEEN.join(block))
+
+
+def _explained(systems: Systems, name: str, scores: Sequence[SegmentScore]) -> Iterator[str]:
+    """Add one segment to the systems, and yield the explanation of each score."""
+    for score in scores:
+        yield fragment(segment_document(replace(score, segment=len(systems)), every=False))
+    systems.add(name, scores)
 
 
 def leaderboard_document(systems: Systems, segments: Rows, *, resamples: int, seed: int = 0) -> Document:
@@ -170,28 +164,9 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
     )
 
 
-def _differences(rows: Sequence[Standing]) -> Table:
-    """Compare the first system with each other one, component by component."""
-    lines, strong = [], []
-    others = [(row.name, row.against) for row in rows if row.against is not None]
-    for number, (name, against) in enumerate(others):
-        cells: list[Any] = [name]
-        for measure in against:
-            cells += [measure.difference, measure.low, measure.high]
-            strong += [(number, measure.name)] if measure.decided else []
-        counts = against.score
-        lines.append((*cells, f"{counts.wins:,}, {counts.losses:,}, {counts.ties:,}"))
-    counted = "better, worse, tied"
-    return Table(
-        "differences",
-        "Differences by component",
-        ("compared with", *chain(*INTERVALS), counted),
-        tuple(lines),
-        intervals=INTERVALS,
-        signed=MEASURES,
-        right=(counted,),
-        strong=tuple(strong),
-    )
+def _difference(number: int, comparison: Comparison) -> Table:
+    """Return the comparison of the first system with another one."""
+    return replace(differences(comparison), name=f"differences-{number}", title=" minus ".join(comparison.names))
 
 
 def _mistakes(rows: Sequence[Standing], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -218,24 +193,15 @@ def _linked(system: str, segments: Sequence[int], names: Sequence[str]) -> dict[
 def _distributions(systems: Systems, order: Sequence[str]) -> Table:
     """Return histograms with median and quartiles: one row per system, in this order, and one column per measure."""
     corpora = dict(zip(systems.names, systems.corpora, strict=True))
-    rows = tuple((name, *map(_quartiles, corpora[name].measures.T)) for name in order)
+    rows = tuple((name, *map(histogram, corpora[name].measures.T)) for name in order)
     return Table("distributions", "Distributions", ("system", *MEASURES), rows, scale=("0", "0.5", "1"))
 
 
-def _quartiles(values: np.ndarray[Any, Any]) -> Strip:
-    """Return a histogram, labelled with median and quartiles."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return histogram(values)
-    low, middle, high = np.percentile(known, [25, 50, 75])
-    return replace(histogram(values), label=f"median {middle:.3f}, half in {low:.3f}–{high:.3f}")
-
-
-def _frame(systems: Systems, rows: list[Standing], title: str, seed: int) -> str:
-    """Return the page around the blocks of explanations, with _BLOCKS in their place."""
+def _page(systems: Systems, rows: list[Standing], blocks: list[str], title: str, seed: int) -> str:
+    """Return the page with these packed explanations."""
     tables = [_leaderboard(rows, len(systems)), _distributions(systems, [row.name for row in rows])]
     if len(rows) > 1:
-        tables.insert(1, _differences(rows))
+        tables[1:1] = [_difference(number, row.against) for number, row in enumerate(rows) if row.against]
     signature = systems.signature or ""
     return page(
         "page.html",
@@ -251,6 +217,7 @@ def _frame(systems: Systems, rows: list[Standing], title: str, seed: int) -> str
         mistakes=_mistakes(rows, systems.segment_names),
         features={name: feature_class(name).about for name in FEATURES},
         signature=signature or "none",
+        blocks=blocks,
         supervised=supervision_note(signature),
         rows=packed(json.dumps(_columns(systems), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
     )

@@ -17,9 +17,6 @@ LEVEL = 0.95
 EXACT = 12
 """The most segments for which every pattern of signs is counted, not a sample of them."""
 
-MANY = 5000
-"""The most segments for which `mean_intervals` resamples; for more it uses the normal approximation."""
-
 NEAR = 1e-12
 """Sums closer than this (relative to the sum of absolute differences) are equal: rounding."""
 
@@ -45,7 +42,7 @@ def bootstrap_means(table: ArrayLike, resamples: int, seed: int) -> Rows:
     return means / count
 
 
-def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int, level: float = LEVEL) -> Rows:
+def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int) -> Rows:
     """Return the percentile interval of the mean of each column, (k, 2); nan below two rows.
 
     Source: Efron and Tibshirani 1993, section 13.3; for two systems Koehn 2004, "Statistical significance tests for machine translation
@@ -54,23 +51,8 @@ def bootstrap_intervals(table: ArrayLike, resamples: int, seed: int, level: floa
     means = bootstrap_means(table, resamples, seed)
     if np.shape(table)[0] < 2:
         return np.full((means.shape[1], 2), np.nan)
-    ends = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    ends = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.asarray(ends.T, dtype=np.float64)
-
-
-def mean_intervals(table: ArrayLike, seed: int = 0, level: float = LEVEL) -> Rows:
-    """Return intervals of the column means to be shown beside them, (k, 2); quick for any number of rows.
-
-    Up to 5,000 rows these are percentiles of 1,000 resamples; for more rows the normal approximation, which is then equal to them in
-    practice. nan below two rows.
-    """
-    rows = np.asarray(table, dtype=np.float64)
-    if len(rows) <= MANY:
-        return bootstrap_intervals(rows, 1000, seed, level)
-    from scipy.special import ndtri
-
-    reach = float(ndtri((1 + level) / 2)) * rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
-    return np.stack([rows.mean(axis=0) - reach, rows.mean(axis=0) + reach], axis=1)
 
 
 def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
@@ -105,7 +87,4 @@ def _checked(table: ArrayLike, resamples: int) -> Rows:
     """Return the table as (n, k) float64."""
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
         raise InputError(f"resamples must be a positive integer, got {resamples!r}: 2000 is usual")
-    rows = np.asarray(table, dtype=np.float64)
-    if rows.ndim != 2:
-        raise InputError(f"the table must have the shape (segments, columns), got {rows.shape}")
-    return rows
+    return np.asarray(table, dtype=np.float64)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rome.combining.signature import supervision_note
-from rome.features.matching import longest_increasing_subsequence
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.reports import model
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from rome.results import SegmentScore
 
 Side = Literal["reference", "hypothesis"]
-Place = tuple[int | None, int | None, "AlignedPair | None", str]
-"""Word of the reference, word of the hypothesis, the link, and its letter."""
 Step = tuple[float, str, str]
 """Points, the mistake or feature, and the kind of mistake."""
 SEVERITIES = ("critical", "major", "minor")
@@ -34,21 +31,18 @@ SEVERITIES = ("critical", "major", "minor")
 DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
 """The adjective for each kind of error."""
 NAMES = {
-    "addition": "addition",
     "agreement": "agreement mistake",
     "antonym": "opposite",
     "article": "wrong article",
     "casing": "casing mistake",
-    "generalisation": "generalisation",
-    "omission": "omission",
     "order": "wrong order",
     "punctuation": "punctuation mistake",
-    "repetition": "repetition",
     "roles": "exchange of roles",
     "spacing": "spacing mistake",
     "spelling": "misspelling",
     "style": "matter of style",
     "tense": "wrong tense",
+    **{name: name for name in ("addition", "generalisation", "omission", "repetition")},
 }
 """Names of error types that need no adjective."""
 STORED = "The numbers come from a stored table, which holds no evidence: no errors, alignment or trees to show."
@@ -57,8 +51,8 @@ LINKS, OPEN = 160, 72
 """Places of an alignment that are shown at most, and the most that an unfolded one has."""
 WORDS = 64
 """Words of a side that a matrix shows at most."""
-TREE_ROWS, COMPARED = 80, 250_000
-"""Rows of trees that are shown at most; the largest product of the two numbers of nodes for which edit operations are computed."""
+NODES = 100
+"""Nodes of a tree that is drawn at most."""
 SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
 """The signs between the nodes of two trees."""
 SMALLEST = 0.005
@@ -68,8 +62,8 @@ STEPS = 12
 GRID = 0.05
 """The ends of the waterfall's scale are multiples of it."""
 LEGEND = (
-    "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; a letter marks both "
-    "ends of a link to another place; ∅ means no counterpart."
+    "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; ∅ means no "
+    "counterpart."
 )
 
 
@@ -87,11 +81,11 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
     parts += [model.Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
     parts += [error_lines(spans)] if errors is not None else []
     evidence = segment.evidence
-    aligned = list(_semantic(segment, evidence.semantic)) if evidence.semantic is not None else []
+    aligned = list(_semantic(evidence.semantic)) if evidence.semantic is not None else []
     trees = _syntax(evidence.syntax) if evidence.syntax is not None else ()
     sentences = _grammar(evidence.grammar) if evidence.grammar is not None else ()
     parts += [*aligned[:1], components(segment), *trees, *sentences, *(aligned[1:] if every else [])]
-    return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature, "segment")
+    return model.Document(f"explanation of segment {segment.segment}", tuple(parts), segment.signature)
 
 
 # errors
@@ -105,7 +99,7 @@ def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[Error
         span = getattr(error, side)
         if span is not None and span.end <= len(shown):
             start = min(max(0, span.start), len(shown))
-            words = f"{error.severity} {_kind(error)}, weight {error.weight:.2f}, confidence {error.confidence:.2f}"
+            words = f"{error.severity} {kind_of(error)}, weight {error.weight:.2f}, confidence {error.confidence:.2f}"
             marks.append(model.Mark(number, error.severity, start, max(start, span.end), words))
     rest = f"… and {len(text) - len(shown)} more characters" if len(text) > len(shown) else ""
     return model.Line(name, shown, tuple(marks), rest)
@@ -127,16 +121,14 @@ def pieces(line: model.Line) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def error_lines(errors: Sequence[ErrorSpan]) -> model.Errors:
-    """Return the errors in words, those that count with their numbers."""
-    counted = [error for error in errors if error.severity in SEVERITIES]
-    doubtful = [error for error in errors if error.severity not in SEVERITIES]
-    numbered = tuple(_error(number, error) for number, error in enumerate(counted, start=1))
-    return model.Errors(numbered, tuple(_error(None, error) for error in doubtful))
+    """Divide the errors into those that count and the others."""
+    counted = tuple(error for error in errors if error.severity in SEVERITIES)
+    return model.Errors(counted, tuple(error for error in errors if error.severity not in SEVERITIES))
 
 
 def error_note(error: ErrorSpan) -> str:
     """Return one error in a few words: severity, kind and type, and the texts concerned."""
-    return " ".join(part for part in (error.severity, _kind(error).replace(": ", ":"), _from_to(error, 20, '"')) if part)
+    return " ".join(part for part in (error.severity, kind_of(error).replace(": ", ":"), _from_to(error, 20, '"')) if part)
 
 
 def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
@@ -145,13 +137,6 @@ def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
         f"{quote}{shorten(span.text, width)}{quote}" if span else "" for span in (error.reference, error.hypothesis)
     )
     return f"{before} -> {after}" if before and after and before != after else before or after
-
-
-def _error(number: int | None, error: ErrorSpan) -> model.ErrorLine:
-    sides = [(side, getattr(error, side)) for side in ("reference", "hypothesis")]
-    before, after = (None if span is None else _named(span.text) for _, span in sides)
-    places = tuple(f"{side} {span.start}-{span.end}" for side, span in sides if span is not None)
-    return model.ErrorLine(number, error.severity, _kind(error), before, after, places, error.weight, error.confidence)
 
 
 def error_name(error: ErrorSpan) -> tuple[str, str]:
@@ -163,13 +148,24 @@ def error_name(error: ErrorSpan) -> tuple[str, str]:
     return name, f"{head.removesuffix('s')}s{of}{rest}"
 
 
-def _kind(error: ErrorSpan) -> str:
+def kind_of(error: ErrorSpan) -> str:
     """Return kind and type of an error."""
     return f"{error.kind}: {error.type}" if error.type and error.type != error.kind else error.kind
 
 
+def sides_of(error: ErrorSpan) -> dict[str, str]:
+    """Return the words of an error by their side, of reference and hypothesis; blanks, which would not show, by name."""
+    sides = {"reference": error.reference, "hypothesis": error.hypothesis}
+    return {name: _named(span.text) for name, span in sides.items() if span is not None}
+
+
+def places_of(error: ErrorSpan) -> str:
+    """Return where an error is: ``reference 0-4, hypothesis 0-4``."""
+    sides = {"reference": error.reference, "hypothesis": error.hypothesis}
+    return ", ".join(f"{name} {span.start}-{span.end}" for name, span in sides.items() if span is not None)
+
+
 def _named(text: str) -> str:
-    """Return the words of one side; name blanks, which would not show."""
     return shorten(text, 40) if text.strip() else "blank" if text else "nothing"
 
 
@@ -244,17 +240,17 @@ def step(before: float, after: float) -> model.Strip:
 # semantic
 
 
-def _semantic(segment: SegmentScore, evidence: SemanticEvidence) -> Iterator[model.Part]:
+def _semantic(evidence: SemanticEvidence) -> Iterator[model.Part]:
     """Yield the alignment word by word, and both matrices."""
     words, others = evidence.reference_words, evidence.hypothesis_words
     if not words or not others:
         return
-    links = _links(segment, evidence)
+    links = links_of(evidence)
     cut = "" if len(links) <= LINKS else f" Only the first {LINKS} of {len(links)} places are drawn."
     linked = sum(pair.distance < 1.0 for pair in evidence.pairs)
     note = f"{linked} links between {len(words)} and {len(others)} words"
     yield model.Section("Word alignment", (model.Alignment(links[:LINKS]), model.Note(LEGEND + cut)), len(links) <= OPEN, note)
-    parts: list[model.Part] = [model.Beside(matrices(evidence))]
+    parts: list[model.Part] = [*matrices(evidence)]
     if max(len(words), len(others)) > WORDS:
         counts = f"{len(words)} in the reference and {len(others)} in the hypothesis"
         parts.append(model.Note(f"Only the first {WORDS} words of a side are drawn, of {counts}."))
@@ -277,104 +273,47 @@ def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
     return maps[0], maps[1]
 
 
-def _links(segment: SegmentScore, evidence: SemanticEvidence) -> tuple[model.Link, ...]:
-    """Return the places of an alignment in words."""
-    words, others = evidence.reference_words, evidence.hypothesis_words
-    severities = _severities(segment, "reference", words), _severities(segment, "hypothesis", others)
-    links = []
-    for i, j, pair, letter in places(evidence.pairs, len(words), len(others)):
-        above, below = "" if i is None else words[i], "" if j is None else others[j]
-        kind, text, label = "alone", "", ""
-        if pair is not None:
-            first, second = words[pair.reference], others[pair.hypothesis]
-            label = f"{first} – {second}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
-            same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
-            kind, text = ("moved", letter) if letter else ("", "" if above.casefold() == below.casefold() else same)
-        touched = severities[0].get(i, "") if i is not None else "", severities[1].get(j, "") if j is not None else ""
-        links.append(model.Link(above, below, text, label, kind, touched))
-    return tuple(links)
+def links_of(evidence: SemanticEvidence) -> tuple[model.Link, ...]:
+    """Return every word of both texts once: those of the reference in order, then the hypothesis' words without a counterpart.
 
-
-def places(pairs: Sequence[AlignedPair], reference: int, hypothesis: int) -> list[Place]:
-    """Return every word of both sides once, in the order of its side.
-
-    The two words of a link share a place in the longest run of links that do not cross; each other link has a letter at two places. A pair
-    of cost 1 is not a link: its words are unrelated.
-
-    Parameters
-    ----------
-    reference, hypothesis
-        The numbers of words.
+    A pair of cost 1 is not a link: its words are unrelated.
     """
-    linked = sorted((pair for pair in pairs if pair.distance < 1.0), key=lambda pair: pair.reference)
-    straight = [linked[n] for n in longest_increasing_subsequence([pair.hypothesis for pair in linked])]
-    kept = {pair.reference for pair in straight}
-    crossing = [pair for pair in linked if pair.reference not in kept]
-    above = {pair.reference: (pair, _letter(n)) for n, pair in enumerate(crossing)}
-    below = {pair.hypothesis: (pair, _letter(n)) for n, pair in enumerate(crossing)}
-    row: list[Place] = []
-    i = j = 0
-    for pair in [*straight, None]:
-        last_i, last_j = (reference, hypothesis) if pair is None else (pair.reference, pair.hypothesis)
-        row += [(n, None, *above.get(n, (None, ""))) for n in range(i, last_i)]
-        row += [(None, n, *below.get(n, (None, ""))) for n in range(j, last_j)]
-        row += [(last_i, last_j, pair, "")] if pair is not None else []
-        i, j = last_i + 1, last_j + 1
-    return row
+    words, others = evidence.reference_words, evidence.hypothesis_words
+    linked = {pair.reference: pair for pair in evidence.pairs if pair.distance < 1.0}
+    met = {pair.hypothesis for pair in linked.values()}
+    above = [_link(word, others, linked.get(place)) for place, word in enumerate(words)]
+    return (*above, *(model.Link("", word, alone=True) for place, word in enumerate(others) if place not in met))
 
 
-def _letter(n: int) -> str:
-    """Return a, b, … z, aa, ab, … for 0, 1, …"""
-    name = ""
-    while n >= 0:
-        name, n = chr(ord("a") + n % 26) + name, n // 26 - 1
-    return name
-
-
-def _severities(segment: SegmentScore, side: Side, words: Sequence[str]) -> dict[int, str]:
-    """Return the worst severity of the errors that touch a word, by the place of the word."""
-    errors = [error for error in segment.errors if error.severity in SEVERITIES and getattr(error, side) is not None]
-    worst: dict[int, str] = {}
-    text, start = getattr(segment, side), 0
-    for n, word in enumerate(words):
-        at = text.find(word, start)
-        if not word or at < 0 or len(text[start:at].split()) > 2:
-            continue
-        start = at + len(word)
-        met = [e.severity for e in errors if getattr(e, side).start < start and at < getattr(e, side).end]
-        if met:
-            worst[n] = min(met, key=SEVERITIES.index)
-    return worst
+def _link(word: str, others: Sequence[str], pair: AlignedPair | None) -> model.Link:
+    """Return a word of the reference with its counterpart, and their similarity where they are not equal."""
+    if pair is None:
+        return model.Link(word, "", alone=True)
+    other = others[pair.hypothesis]
+    label = f"{word} – {other}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
+    same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
+    return model.Link(word, other, "" if word.casefold() == other.casefold() else same, label)
 
 
 # syntax
 
 
 def _syntax(evidence: SyntaxEvidence) -> Iterator[model.Part]:
-    """Yield both trees, unfolded; a note in place of trees that are too large to compare or to draw."""
+    """Yield both trees side by side; a note in place of trees that are too large to draw."""
     sizes = len(evidence.reference.labels) - 1, len(evidence.hypothesis.labels) - 1
     if not sum(sizes):
         return
     edits = f"{evidence.distance:g} edit{'' if evidence.distance == 1 else 's'} from hypothesis to reference"
-    trees = trees_of(evidence)
-    if trees is None:
+    if max(sizes) > NODES:
         text = f"The trees have {sizes[0]} and {sizes[1]} nodes, too many to draw; segment.evidence.syntax has them."
         yield model.Section("Dependency trees", (model.Note(text),), note=edits)
         return
-    shown = model.Trees(trees.rows[:TREE_ROWS], trees.label)
-    cut = f" Only the first {TREE_ROWS} of {len(trees.rows)} rows are drawn." if len(trees.rows) > TREE_ROWS else ""
+    order = tree_rows(evidence)
+    sides = [_nodes(tree, [edit[n] for edit in order]) for n, tree in ((1, evidence.reference), (2, evidence.hypothesis))]
+    rows = tuple(model.TreeRow(kind, *nodes) for (kind, _, _), *nodes in zip(order, *sides, strict=True))
     legend = "= the same, or near enough in meaning; ≠ changed; + inserted: only in the reference; − deleted: only in the hypothesis."
-    yield model.Section("Dependency trees", (shown, model.Note(legend + cut)), note=edits)
-
-
-def trees_of(evidence: SyntaxEvidence) -> model.Trees | None:
-    """Return both trees side by side; None where they are too large to be compared."""
-    if (len(evidence.reference.labels) - 1) * (len(evidence.hypothesis.labels) - 1) > COMPARED:
-        return None
-    edits = tree_rows(evidence)
-    sides = [_nodes(tree, [edit[n] for edit in edits]) for n, tree in ((1, evidence.reference), (2, evidence.hypothesis))]
-    rows = [model.TreeRow(kind, *nodes) for (kind, _, _), *nodes in zip(edits, *sides, strict=True)]
-    return model.Trees(tuple(rows), f"dependency trees, {evidence.distance:g} edits from hypothesis to reference")
+    trees = model.Trees(rows, f"dependency trees, {edits}")
+    yield model.Section("Dependency trees", (trees, model.Note(legend)), note=edits)
 
 
 def _nodes(tree: Tree, order: Sequence[Any]) -> list[model.TreeNode | None]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +12,9 @@ import numpy as np
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
-from rome.reports.model import Beside, Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
-from rome.reports.resampling import LEVEL, Rows, mean_intervals
-from rome.reports.segment import SEVERITIES, Step, error_lines, error_name, line_of, mistake, step, waterfall
+from rome.reports.model import Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
+from rome.reports.resampling import LEVEL, Rows, bootstrap_intervals
+from rome.reports.segment import SEVERITIES, Step, error_lines, line_of, mistake, step, waterfall
 from rome.text_table import shorten
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ if TYPE_CHECKING:
     from rome.results import Change, CorpusScore, SegmentScore
     from rome.results.comparison import Comparison, ErrorChange
 
-BINS = 25
+BINS, SHOWN = 25, 1000
+"""Parts of a histogram, and resamples of the intervals beside it."""
 CUT, WORST = 1200, 3
 """Characters of a text that are shown in a list of segments, and errors of one segment."""
 LISTED, DECIDING, TITLE, NAME = 5, 10, 88, 24
@@ -50,66 +49,52 @@ def corpus_document(result: CorpusScore) -> Document:
         return Document("scores of no segments", (Note("No segments: there is nothing to show."),), result.signature)
     note = supervision_note(result.signature)
     flags = Counter(flag for segment in result for flag in segment.flags)
-    (low, high), *_ = mean_intervals(table[:, :1])
+    (low, high), *_ = bootstrap_intervals(table[:, :1], SHOWN, 0)
     interval = f", {LEVEL:.0%} interval {low:.3f} to {high:.3f}" if np.isfinite(low) else ""
     labels = [*([note] if note else []), *(f"{flag} × {n:,}" for flag, n in flags.most_common())]
     head = Head(f"{result.score:.3f}", f"{'supervised ' if note else ''}score of {count}{interval}", tuple(labels))
-    parts: list[Part] = [head, Beside(tuple(distributions(table)))]
+    parts: list[Part] = [head, *distributions(table)]
     parts += _worst(result, table)
     return Document(f"scores of {count}", tuple(parts), result.signature)
 
 
 def histogram(values: Rows) -> Strip:
-    """Count the values in each of 25 equal parts of [0, 1], those outside at the ends; a mark shows the mean."""
+    """Count the values in each of 25 equal parts of [0, 1], those outside at the ends; a mark shows the mean, the label the quartiles."""
     known = np.clip(values[~np.isnan(values)], 0.0, 1.0)
     if not len(known):
         return Strip()
     counts = np.histogram(known, bins=BINS, range=(0.0, 1.0))[0]
     most = int(counts.max())
     pieces = [(n / BINS, (n + 0.9) / BINS, "bar", max(0.04, c / most)) for n, c in enumerate(counts.tolist()) if c]
-    return Strip(tuple(pieces), ((float(known.mean()), "mean"),), tall=True)
+    low, middle, high = np.percentile(known, [25, 50, 75])
+    label = f"median {middle:.3f}, half in {low:.3f}–{high:.3f}"
+    return Strip(tuple(pieces), ((float(known.mean()), "mean"),), True, label)
 
 
 def distributions(table: Rows) -> Iterator[Part]:
     """Yield one row per measure (a histogram, the mean, its interval, and the range), then the correlations."""
     rows = []
-    for name, values, (low, high) in zip(MEASURES, table.T, mean_intervals(table), strict=True):
+    for name, values, (low, high) in zip(MEASURES, table.T, bootstrap_intervals(table, SHOWN, 0), strict=True):
         ends = float(values.min()), float(np.median(values)), float(values.max())
         rows.append((name, histogram(values), float(values.mean()), float(low), float(high), *ends))
     columns = ("", "distribution", "mean", "low", "high", "lowest", "median", "highest")
     note = "from 0 to 1, 1 is best; the line is the mean" + (f". {FEW_NOTE}" if 1 < len(table) < FEW else "")
     places, scale = (("mean", "low", "high"),), ("0", "0.5", "1")
     yield Table("distributions", "Components", columns, tuple(rows), note, intervals=places, rules=(0,), scale=scale)
-    note = undefined_note(table, MEASURES)
-    if len(table) < FEWEST:
-        yield Note(note)
-    else:
-        note = "Spearman, over the segments (RoMe, figure 5)" + (f". {note}" if note else "")
+    if len(table) >= FEWEST:
+        note = "Spearman, over the segments (RoMe, figure 5); a dash: every segment has the same value"
         yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=note, ends=(-1.0, 1.0))
 
 
 def correlations(table: Rows) -> Rows:
-    """Return Spearman's rank correlations (k, k) of the columns of (n, k), in [-1, 1]; nan for a constant column and below 3 rows.
+    """Return Spearman's rank correlations (k, k) of the columns of (n, k), in [-1, 1]; nan for a constant column.
 
     Source: RoMe, figure 5, which draws such a matrix for metrics on BAGEL; ranks, because the components have different scales.
     """
     from scipy.stats import rankdata
 
-    if len(table) < FEWEST:
-        return np.full((table.shape[1],) * 2, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.corrcoef(rankdata(table, axis=0), rowvar=False), dtype=np.float64)
-
-
-def undefined_note(table: Rows, names: Sequence[str]) -> str:
-    """Return the reason why correlations are missing; empty where none is."""
-    if len(table) < FEWEST:
-        return f"Correlations need {FEWEST} segments or more."
-    constant = [name for name, values in zip(names, table.T, strict=True) if (values == values[0]).all()]
-    if not constant:
-        return ""
-    verb = "has" if len(constant) == 1 else "have"
-    return f"{' and '.join(constant)} {verb} the same value for every segment: correlations with it are undefined."
 
 
 def worst_places(values: Rows, count: int) -> list[int]:
@@ -123,8 +108,6 @@ def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
         rows = [_row(result[place], float(table[place, column])) for place in worst_places(table[:, column], LISTED)]
         if rows:
             yield Section(f"Lowest {name}", tuple(rows), column == 0, _count(len(rows)))
-        else:
-            yield Note(f"Lowest {name}: every segment has 1.")
 
 
 def _row(segment: SegmentScore, value: float) -> Section:
@@ -166,8 +149,6 @@ def comparison_document(comparison: Comparison) -> Document:
         label = f"The segments that decide: {shorten(names[0], NAME)} minus {shorten(names[1], NAME)}"
         counted = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
         parts.append(Section(label, rows, note=counted))
-    else:
-        parts.append(Note("No segment differs."))
     return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
 
 
@@ -184,26 +165,7 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
     note = "A mistake that both make at the same place is left out"
     table = Table("mistakes", "", columns, tuple(rows), note, right=("difference",))
-    pairs = {change.after.segment: change for change in comparison.changes}
-    kinds = Section("The texts, kind by kind", tuple(_kind(one, pairs, comparison.names) for one in changes[:CHANGES]), False)
-    yield Section("Mistakes", (table, kinds), note=f"{a} against {b}: {changes_text(changes)}")
-
-
-def _kind(change: ErrorChange, pairs: Mapping[int, Change], names: tuple[str, str]) -> Section:
-    """Return the first segments where only one system makes such a mistake, both hypotheses with these mistakes marked."""
-    numbers = list(dict.fromkeys((*change.gone, *change.come)))
-    rows = []
-    for number in numbers[:LISTED]:
-        pair = pairs[number]
-        sides = pair.after, pair.before
-        made = [[error for error in side.errors if error_name(error)[0] == change.name] for side in sides]
-        lost = [error for errors in made for error in errors if error.hypothesis is None]
-        lines = [line_of("reference", pair.after, "reference", lost, CUT)]
-        for name, side, errors in zip(names, sides, made, strict=True):
-            lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
-        rows.append(Section(f"segment {number}", (Texts(tuple(lines)),), lead=f"{pair.difference:+.4f}"))
-    more = f", the first {LISTED}" if len(numbers) > LISTED else ""
-    return Section(change.plural, tuple(rows), False, f"{_count(len(numbers))}{more}")
+    yield Section("Mistakes", (table,), note=f"{a} against {b}: {changes_text(changes)}")
 
 
 def changes_text(changes: Sequence[ErrorChange]) -> str:
@@ -254,7 +216,7 @@ def differences(comparison: Comparison) -> Table:
     return Table(
         "differences",
         "Differences",
-        _distinct(columns),
+        columns,
         tuple(rows),
         f"{note}; wins and losses are those of {a}; intervals of {comparison.level:.0%}",
         digits=4,
@@ -265,12 +227,6 @@ def differences(comparison: Comparison) -> Table:
         rules=(0,),
         scale=(f"−{reach:.2f}", "0", f"+{reach:.2f}"),
     )
-
-
-def _distinct(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Mark the name of a system that another column has, too."""
-    names = [f"{name} (system)" if columns.count(name) > 1 else name for name in columns[1:3]]
-    return (columns[0], *names, *columns[3:])
 
 
 def _pair(pair: Change, names: tuple[str, str]) -> Section:
@@ -285,15 +241,9 @@ def _pair(pair: Change, names: tuple[str, str]) -> Section:
         errors = _worst_errors(side)
         lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
-    values = ([part.value for part in side.components] for side in (pair.after, pair.before))
-    rows = [*zip(FEATURES, *values, pair.components, pair.contributions, strict=True)]
-    rows.append(("score", pair.after.score, pair.before.score, pair.difference, pair.difference))
-    columns = ("", *(shorten(name, NAME) for name in names), "difference", "contribution")
-    signed, ruled = ("difference", "contribution"), (len(FEATURES) - 1,)
-    table = Table("moved", "", _distinct(columns), tuple(rows), signed=signed, rules=ruled)
     about = f" · {shorten(pair.after.reference, TITLE)}"
     title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.4f}"
-    return Section(title, (Texts(tuple(lines)), *listed, table), False, lead=lead, about=about)
+    return Section(title, (Texts(tuple(lines)), *listed), False, lead=lead, about=about)
 
 
 # a change
@@ -331,7 +281,7 @@ def _moves(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Step]:
 
 
 def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
-    """Yield the reference, the old hypothesis with the errors that went, the new one with those that came, and the edit."""
+    """Yield the reference, the old hypothesis with the errors that went, the new one with those that came."""
     before, after = change.before, change.after
     yield line_of("reference", before, "reference", went, CUT)
     if before.hypothesis == after.hypothesis:
@@ -339,19 +289,6 @@ def _change_lines(change: Change, went: Sequence[ErrorSpan]) -> Iterator[Line]:
         return
     yield line_of("before", before, "hypothesis", went, CUT)
     yield line_of("after", after, "hypothesis", change.came, CUT)
-    yield Line("edit", "", edit=tuple(_edit(before.hypothesis, after.hypothesis)))
-
-
-def _edit(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Yield the words removed and added, side by side; of long texts the beginning."""
-    old, new = (re.findall(r"\s+|\w+|[^\w\s]", text[:CUT]) for text in (before, after))
-    for kind, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            yield "equal", "".join(old[i:j])
-        else:
-            yield from ((tag, "".join(words)) for tag, words in (("del", old[i:j]), ("ins", new[k:m])) if words)
-    if max(len(before), len(after)) > CUT:
-        yield "equal", " …"
 
 
 def _numbers(change: Change) -> Table:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -143,22 +142,12 @@ def _best(table: Table, name: str, cells: Sequence[Any]) -> Iterator[int]:
 
 
 def as_table(part: Table | Figure) -> Table:
-    """Return a table as it is, and the data of a figure as a table of the same name and title, with distinct column names."""
+    """Return a table as it is, and the data of a figure as a table of the same name and title."""
     if isinstance(part, Table):
         return part
     digits = DIGITS if isinstance(part, Lines) else part.digits
     columns, rows = _data(part)
-    return Table(part.name, part.title, tuple(_distinct(columns)), rows, part.note, digits)
-
-
-def _distinct(names: Sequence[str]) -> Iterator[str]:
-    """Yield the names, each repeated one with a number (two axes may have one name)."""
-    taken: set[str] = set()
-    for name in names:
-        candidates = chain([name], (f"{name} ({number})" for number in count(2)))
-        free = next(candidate for candidate in candidates if candidate not in taken)
-        taken.add(free)
-        yield free
+    return Table(part.name, part.title, columns, rows, part.note, digits)
 
 
 def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
@@ -168,9 +157,8 @@ def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]
         numbers = [[float(value) for value in column] for column in np.transpose(figure.values)]
         return (*("group", "row")[-len(names) :], *figure.columns), tuple(zip(*names, *numbers, strict=True))
     if isinstance(figure, Bars):
-        ends = [values for values in (figure.low, figure.high) if values]
-        head = ("label", figure.axis or "value", *(["low"] if figure.low else []), *(["high"] if figure.high else []))
-        return head, tuple(zip(figure.labels, figure.values, *ends, strict=True))
+        rows = zip(figure.labels, figure.values, figure.low, figure.high, strict=True)
+        return ("label", figure.axis or "value", "low", "high"), tuple(rows)
     named = [(figure.x_label or "x", figure.x), *figure.series.items()]
     named += [(f"{name} {end}", ys) for end in ("low", "high") for name, ys in getattr(figure, end).items()]
     return tuple(name for name, _ in named), tuple(zip(*(ys for _, ys in named), strict=True))
@@ -185,16 +173,9 @@ WHOLE = 200
 """Columns of a text in a table of unlimited width; a longer one would fill every other row with blanks."""
 
 
-def corpus_table(result: CorpusScore, notes: Sequence[str] | None = None) -> str:
-    """Return one line per segment (score, components, hypothesis, flags and worst errors), then the means and the signature.
-
-    Parameters
-    ----------
-    notes
-        One text per segment for an additional column, such as the kind of mistake that an example shows.
-    """
-    header = corpus_header(notes is not None)
-    rows = [corpus_row(segment, None if notes is None else notes[number]) for number, segment in enumerate(result.segments)]
+def corpus_table(result: CorpusScore) -> str:
+    """Return one line per segment (score, components, hypothesis, flags and worst errors), then the means and the signature."""
+    header, rows = corpus_header(False), map(corpus_row, result.segments)
     right = RIGHT + [False] * (len(header) - len(RIGHT))
     means = (result.score, *result.components)
     table = "\n".join(aligned(header, rows, right, last=lambda: corpus_means(means, len(header))))

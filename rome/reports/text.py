@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.box import Box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -17,9 +17,12 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from rome.reports import model
-from rome.reports.segment import SIGNS, pieces
+from rome.reports.segment import SIGNS, kind_of, pieces, places_of, sides_of
 from rome.reports.tables import Column, shown_columns
 from rome.text_table import display_width, shorten, visible
+
+if TYPE_CHECKING:
+    from rome.features.errors.evidence import ErrorSpan
 
 STYLES = {
     "title": "bold",
@@ -36,10 +39,8 @@ STYLES = {
 RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
 """Two blanks between columns, a line of dashes below the header and below ruled rows."""
 UNBOUNDED = 100_000
-BETWEEN, FOLDED = 2, 12
-"""Blanks between columns, and the least columns of a text before its column moves to the next group."""
-BAR, CELL, LISTED, DIFFERENCES = 20, 60, 88, 8
-"""Columns of a drawing, of a table's text, of a text in a list; differences not counted that are listed."""
+BAR, CELL, FOLDED, LISTED, DIFFERENCES = 20, 60, 12, 88, 8
+"""Columns of a drawing, of a table's text, of a text that folds at least, of a text in a list; differences not counted that are listed."""
 
 
 def takes_colours(stream: TextIO) -> bool:
@@ -61,15 +62,8 @@ def terminal_text(document: model.Document, stream: TextIO) -> str:
 
 
 def table_text(table: model.Table, room: int = UNBOUNDED) -> str:
-    """Return title, table and note, folded to so many columns.
-
-    Numbers are rounded and at the right, a missing value is a dash, an asterisk precedes the best value of a column.
-    """
-    starred = any(column.best for column in shown_columns(table))
-    notes = [*([table.note] if table.note else []), *(["* the best of its column"] if starred else [])]
-    grid = _rendered(Fitting(table), room, False) if table.columns else ""
-    folded = [_rendered(Text(visible(line)), room, False) for line in notes]
-    return "\n".join([visible(table.title), "", visible(grid), *([""] if folded else []), *folded])
+    """Return title, table and note, folded to so many columns."""
+    return document_text(model.Document("", (table,)), width=room)
 
 
 def _rendered(part: RenderableType, width: int, colours: bool) -> str:
@@ -93,21 +87,15 @@ def _shown(part: model.Part) -> Iterator[RenderableType]:
     elif isinstance(part, model.Errors):
         yield Group(*_errors(part))
     elif isinstance(part, model.Table):
-        title = [Text(part.title, STYLES["title"])] if part.title else []
-        note = [Text(visible(f"{part.note.rstrip('.')}."), STYLES["quiet"])] if part.note and part.header else []
-        yield Group(*title, Padding.indent(Fitting(part), 2 if title else 0), *note)
+        yield _table(part)
     elif isinstance(part, model.Alignment):
         grid = RichTable.grid(padding=(0, 2, 0, 0))
         for link in part.links:
-            sides = zip((link.reference, link.hypothesis), link.severities, strict=True)
-            above, below = (Text.assemble((visible(word) or "∅", STYLES.get(severity, ""))) for word, severity in sides)
-            grid.add_row(above, Text(link.text or ("" if link.kind else "|"), STYLES["quiet"]), below)
+            above, below = (Text(visible(word) or "∅") for word in (link.reference, link.hypothesis))
+            grid.add_row(above, Text(link.text or ("" if link.alone else "|"), STYLES["quiet"]), below)
         yield grid
     elif isinstance(part, model.Trees):
         yield _trees(part)
-    elif isinstance(part, model.Beside):
-        for inner in part.parts:
-            yield from _shown(inner)
     elif isinstance(part, model.Section):
         yield from _section(part)
 
@@ -131,8 +119,6 @@ def _texts(lines: Sequence[model.Line], width: int | None = None) -> RenderableT
     """Return the names, and the texts with their errors underlined, each on one line where there is room."""
     grid = RichTable.grid(padding=(0, 2, 0, 0))
     for line in lines:
-        if line.edit:
-            continue
         text = Text()
         for piece, marks in pieces(line):
             words = re.sub(r"\s+", " ", visible(piece))
@@ -150,9 +136,9 @@ def _errors(part: model.Errors) -> Iterator[Text]:
     if not part.counted:
         yield Text("no errors found")
     for error in sorted(part.counted, key=lambda error: -error.weight):
-        texts = " -> ".join(f'"{words}"' for words in dict.fromkeys((error.before, error.after)) if words is not None)
-        places = f"({', '.join(error.places)}; confidence {error.confidence:.2f})"
-        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {error.what} {texts}  {places}")
+        texts = " -> ".join(f'"{words}"' for words in dict.fromkeys(sides_of(error).values()))
+        places = f"({places_of(error)}; confidence {error.confidence:.2f})"
+        severity, rest = (error.severity, STYLES[error.severity]), visible(f" {kind_of(error)} {texts}  {places}")
         yield Text.assemble(f"{error.weight:.2f}  ", severity, rest)
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
@@ -160,10 +146,19 @@ def _errors(part: model.Errors) -> Iterator[Text]:
         yield Text(visible(f"differences not counted: {words}{more}"), STYLES["quiet"])
 
 
-def _difference(error: model.ErrorLine) -> str:
+def _difference(error: ErrorSpan) -> str:
     """Return the texts of a difference: ``before -> after``."""
-    before, after = (shorten(words or "nothing", 20) for words in (error.before, error.after))
+    sides = sides_of(error)
+    before, after = (shorten(sides.get(name, "nothing"), 20) for name in ("reference", "hypothesis"))
     return f"{before} -> {after}" if before != after else f"{before} (moved)"
+
+
+def _table(table: model.Table) -> RenderableType:
+    """Return title, rows and note; an asterisk precedes the best value of a column."""
+    title = [Text(visible(table.title), STYLES["title"])] if table.title else []
+    note = [Text(visible(f"{table.note.rstrip('.')}."), STYLES["quiet"])] if table.note and table.header else []
+    best = [Text("* the best of its column", STYLES["quiet"])] if table.highest or table.lowest else []
+    return Group(*title, Padding.indent(Fitting(table), 2 if title else 0), *note, *best)
 
 
 class Fitting:
@@ -173,70 +168,55 @@ class Fitting:
         self._table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table in as many parts as it needs."""
-        first, *others = _columns(self._table)
-        room, groups = options.max_width - 1 + BETWEEN, [[first]]
-        for column in others:
-            if sum(map(_needed, (*groups[-1], column))) > room and len(groups[-1]) > 1:
-                groups.append([first])
+        """Yield the table in as many parts as it needs; one with a header has no drawings, because the numbers are beside them."""
+        columns = [column for column in shown_columns(self._table) if not (column.drawn and self._table.header)]
+        if not self._table.header:
+            columns = [replace(column, name="") for column in columns]
+        groups = [columns[:1]]
+        for column in columns[1:]:
+            if sum(map(_least, (*groups[-1], column))) > options.max_width and len(groups[-1]) > 1:
+                groups.append(columns[:1])
             groups[-1].append(column)
-        for number, columns in enumerate(groups):
+        for number, group in enumerate(groups):
             yield from [""] if number else []
-            spare, widths = room - sum(map(_needed, columns)), list[int]()
-            for column in columns:
-                more = max(0, min(spare, _wanted(column) - _needed(column)))
-                widths.append(_needed(column) + more - BETWEEN)
-                spare -= more
-            yield _grid(self._table, columns, widths if spare >= 0 else ())
+            yield _grid(self._table, group)
 
 
-def _columns(table: model.Table) -> list[Column]:
-    """Return the columns that a text shows: no drawings in a table with a header, where numbers are beside them."""
-    columns = [column for column in shown_columns(table) if not (column.drawn and table.header)]
-    return columns if table.header else [replace(column, name="") for column in columns]
+def _least(column: Column) -> int:
+    """Return the least width of a column with its interval and the blanks behind it."""
+    interval = max(map(len, column.details), default=0)
+    return _width(column) + 2 + (interval and interval + 2)
 
 
-def _needed(column: Column) -> int:
-    """Return the least width of a column with the blanks behind it: a number is never cut, a text folds."""
-    name = max(map(display_width, column.name.split()), default=0)
-    return _wanted(column, name) if column.numeric or column.drawn else min(_wanted(column, name), FOLDED + BETWEEN)
+def _width(column: Column) -> int:
+    """Return the least width of the cells: a number is never cut, a text folds."""
+    width = max(map(display_width, (*column.texts, *column.name.split())), default=0)
+    return BAR if column.drawn else width if column.numeric else min(width, FOLDED)
 
 
-def _wanted(column: Column, name: int | None = None) -> int:
-    """Return the width of a column with the blanks behind it where nothing folds, or where only its name folds to this width."""
-    if column.drawn:
-        return BAR + BETWEEN
-    texts = [display_width(shorten(visible(text), CELL)) + (row in column.best) for row, text in enumerate(column.texts)]
-    name = display_width(shorten(visible(column.name), CELL)) if name is None else name
-    details = _details(column)
-    return max([name, *texts]) + BETWEEN + (details + BETWEEN if details else 0)
-
-
-def _details(column: Column) -> int:
-    """Return the width of the details, which have their own column."""
-    return max(map(display_width, column.details), default=0)
-
-
-def _grid(table: model.Table, columns: Sequence[Column], widths: Sequence[int]) -> RichTable:
-    """Return the columns, with dashes for bars and an asterisk before a best value; ``widths`` include the details."""
+def _grid(table: model.Table, columns: Sequence[Column]) -> RichTable:
+    """Return these columns of a table, each interval in its own column."""
     grid = RichTable(box=RULED, show_edge=False, show_header=table.header, padding=(0, 1, 0, 0), header_style="")
-    for place, column in enumerate(columns):
-        details = _details(column)
-        own = widths[place] - (details + BETWEEN if details else 0) if widths else None
+    for column in columns:
         name = Text(shorten(visible(column.name), CELL))
-        grid.add_column(name, justify="right" if column.numeric else "left", width=own)
-        if details:
-            grid.add_column("", width=details if widths else None)
+        grid.add_column(name, justify="right" if column.numeric else "left", overflow="fold", min_width=_width(column))
+        if any(column.details):
+            grid.add_column("", overflow="fold")
     for row in range(len(table.rows)):
-        cells = []
-        for column in columns:
-            cell, best = column.cells[row], row in column.best
-            text = Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
-            cells.append(_bar(cell) if isinstance(cell, model.Strip) else text)
-            if _details(column):
-                cells.append(Text(column.details[row]))
+        cells = [cell for column in columns for cell in _cells(column, row)]
         grid.add_row(*cells, end_section=row in table.rules and table.header)
     return grid
+
+
+def _cells(column: Column, row: int) -> Iterator[Text]:
+    """Yield the cell of a row, and its interval where the column has intervals."""
+    cell, best = column.cells[row], row in column.best
+    if isinstance(cell, model.Strip):
+        yield _bar(cell)
+    else:
+        yield Text(f"{'*' * best}{shorten(visible(column.texts[row]), CELL)}", STYLES["title"] if best else "")
+    if any(column.details):
+        yield Text(column.details[row])
 
 
 def _bar(strip: model.Strip) -> Text:

@@ -203,7 +203,9 @@ def compare(
     Raises InputError for systems without segments, for segments or references that differ (naming the first), for other than two
     different names, and for resamples below 1; SignatureMismatchError for scores that were made in two ways.
     """
-    pair = _names(names)
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f'names must be two different names, such as names=("old", "new"), got {names!r}')
+    pair = names[0], names[1]
     _check(a, b, pair)
     first, second = a.measures, b.measures
     gaps = first - second
@@ -233,14 +235,6 @@ def error_changes(changes: Iterable[Change]) -> tuple[ErrorChange, ...]:
     return tuple(sorted(kinds, key=lambda change: (-abs(change.difference), -len(change.come) - len(change.gone))))
 
 
-def _names(names: Sequence[str]) -> tuple[str, str]:
-    """Return the two names, checked."""
-    given = [names] if isinstance(names, str) else list(names)
-    if len(given) != 2 or not all(isinstance(name, str) and name.strip() for name in given) or given[0] == given[1]:
-        raise InputError(f'names must be two different names, such as names=("old", "new"), got {names!r}')
-    return given[0], given[1]
-
-
 def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
     """Raise unless both are scores of the same segments, made in the same way."""
     for given, name in ((a, names[0]), (b, names[1])):
@@ -252,12 +246,9 @@ def _check(a: CorpusScore, b: CorpusScore, names: tuple[str, str]) -> None:
             f"{names[0]} has {len(a)} segments, {names[1]} has {len(b)}: give two systems' scores of the same segments, one or more"
         )
     for place, (x, y) in enumerate(zip(a, b, strict=True)):
-        if x.segment != y.segment:
+        same = x.reference_index != y.reference_index or x.reference == y.reference
+        if x.segment != y.segment or not same:
             raise InputError(
-                f"row {place} is segment {x.segment} in {names[0]} and {y.segment} in {names[1]}: give the same order"
-            )
-        if x.reference_index == y.reference_index and x.reference != y.reference:
-            raise InputError(
-                f"segment {x.segment} has the reference {x.reference[:60]!r} in {names[0]} and {y.reference[:60]!r} in {names[1]}: "
-                "score both systems against the same references"
+                f"row {place} is segment {x.segment} with the reference {x.reference[:60]!r} in {names[0]} and segment {y.segment} with "
+                f"{y.reference[:60]!r} in {names[1]}: score both systems against the same references, in the same order"
             )

@@ -28,15 +28,12 @@ if TYPE_CHECKING:
 
     from rome.reports.model import Document
 
-SHORT = 50
-"""The most segments that a notebook's plain text lists one by one."""
-
 Stored = tuple[str | None, SegmentScore]
 """The id of a segment, None without one, and its score."""
 
 REMEDY = "give what `rome score --format jsonl --evidence` wrote"
 _LONGEST = 1 << 28
-"""Bytes of a line at most; the matrices of two texts of a thousand words take about a tenth of it."""
+"""Bytes of a line at most; only their own length is limited, because evidence repeats itself and packs well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +172,6 @@ class CorpusScore(Displayed):
 
         return corpus_document(self)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return the document for a notebook, and for a terminal the table, or the document as text where the table is long."""
-        short = str(self) if len(self) <= SHORT else Displayed.__str__(self)
-        return {"text/html": self._repr_html_(), "text/plain": short}
-
 
 def _mean(values: list[float]) -> float:
     """Return the mean; nan without values."""
@@ -198,27 +190,21 @@ def iter_scores(path: str) -> Iterator[Stored]:
     A file that was written without ``--evidence`` gives segments whose evidence is None.
     Raises InputError, with file and line, for any other file.
     """
-    for row_number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = f"{path}:{row_number}"
-        try:
-            row = parse_json(line)
-        except RecursionError as error:
-            raise InputError(f"{place}: nested too deeply: {REMEDY}") from error
-        except ValueError as error:
-            raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
-        try:
-            name = row.get("id")
-            yield None if name is None else str(name), _segment_from(row)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{place}: not a stored score ({type(error).__name__}: {error}): {REMEDY}") from error
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file, gzip or not; only their own length is limited, because evidence repeats itself and packs well."""
     with as_input_error(path), open(path, "rb") as stream:
-        yield from raw_lines(stream, path, _LONGEST, "write it without --evidence", bounded=False)
+        lines = raw_lines(stream, path, _LONGEST, "write it without --evidence", bounded=False)
+        for row_number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            place = f"{path}:{row_number}"
+            try:
+                row = parse_json(line)
+            except (RecursionError, ValueError) as error:
+                raise InputError(f"{place}: not JSON ({error}): {REMEDY}") from error
+            try:
+                name = row.get("id")
+                yield None if name is None else str(name), _segment_from(row)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise InputError(f"{place}: not a stored score ({type(error).__name__}: {error}): {REMEDY}") from error
 
 
 def _segment_from(row: dict[str, Any]) -> SegmentScore:

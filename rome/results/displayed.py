@@ -58,7 +58,7 @@ class Displayed:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return the result for a notebook (HTML) and for a terminal (plain text)."""
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+        return {"text/html": self._repr_html_(), "text/plain": Displayed.__str__(self)}
 
 
 def plain(value: Any) -> Any:

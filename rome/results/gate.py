@@ -9,10 +9,9 @@ from typing import Any
 
 from rome.exceptions import InputError
 from rome.features.errors.evidence import ErrorSpan
+from rome.reports.segment import SEVERITIES
 from rome.results.displayed import plain
 from rome.results.segment import SegmentScore, unmatched
-
-SEVERITIES = ("critical", "major", "minor")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -349,20 +348,14 @@ def _places(without: Any, errors: Sequence[ErrorSpan], number: int) -> tuple[int
         raise InputError(f"segment {number}: without= names no error: give one of its {len(errors)} errors or its place")
     places: list[int] = []
     for one in wanted:
-        equal = [place for place, error in enumerate(errors) if _names(one, place, error)]
-        free = [place for place in equal if place not in places]
+        free = [place for place, error in enumerate(errors) if one in (place, error) and place not in places]
         if not free:
-            reason = "is named twice" if equal else f"is not an error of this segment, which has {len(errors)}"
-            raise InputError(f"segment {number}: {one!r} {reason}: see segment.evidence.errors.errors")
+            raise InputError(
+                f"segment {number}: {one!r} is not an error of this segment, which has {len(errors)}, or is named twice: see "
+                "segment.evidence.errors.errors"
+            )
         places.append(free[0])
     return tuple(sorted(places))
-
-
-def _names(one: Any, place: int, error: ErrorSpan) -> bool:
-    """Return True when a value names this error, by itself or by its place."""
-    if isinstance(one, ErrorSpan):
-        return one == error
-    return isinstance(one, Integral) and not isinstance(one, bool) and one == place
 
 
 def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:

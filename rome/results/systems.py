@@ -13,9 +13,9 @@ from rome.combining.signature import check_same_signature
 from rome.exceptions import InputError
 from rome.reports.resampling import bootstrap_intervals
 from rome.results.comparison import Comparison, compare
-from rome.results.corpus import CorpusScore, Stored, iter_scores
+from rome.results.corpus import CorpusScore, iter_scores
 from rome.results.segment import Components, SegmentScore
-from rome.storage.files import STANDARD_INPUT, named, read_lines
+from rome.storage.files import named, read_lines
 from rome.storage.pair_files import PairRow, parallel_rows, read_pairs
 from rome.text_table import clean
 
@@ -64,23 +64,15 @@ def named_files(arguments: Sequence[str], option: str) -> list[tuple[str, str]]:
 def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]]) -> SystemTexts:
     """Read text files with one segment per line: those of the references, and one of each system.
 
-    Raises InputError for a file that cannot be read, for unequal numbers of lines with both files and both numbers, and for standard input that
-    is named twice.
+    Raises InputError for a file that cannot be read, for unequal numbers of lines with both files and both numbers.
 
     Parameters
     ----------
     hypotheses
         (system, file), at least one.
     """
-    if [*references, *(path for _, path in hypotheses)].count(STANDARD_INPUT) > 1:
-        raise InputError("standard input was named twice: give `-` for one file only")
-    if STANDARD_INPUT in references and len(hypotheses) > 1:
-        raise InputError("references cannot be read from standard input for several systems: write them to a file")
     columns = [read_lines(path) for path in references]
     texts = [list(parallel_rows(columns, read_lines(path), references, path)) for _, path in hypotheses]
-    for (_, path), rows in zip(hypotheses, texts, strict=True):
-        if not rows:
-            raise InputError(f"{named(path)} holds no segment: give at least one")
     return SystemTexts(tuple(name for name, _ in hypotheses), tuple(texts))
 
 
@@ -91,8 +83,6 @@ def read_system_pairs(path: str) -> SystemTexts:
     rows are its segments in order. Raises InputError that names the place for a row without a system, a segment that a system
     answers twice or not at all, and references that differ between systems.
     """
-    if path == STANDARD_INPUT:
-        raise InputError("--pairs cannot read standard input: write the pairs to a file")
     pairs = read_pairs(path)
     if not pairs:
         raise InputError(f"{named(path)} holds no segment: give at least one")
@@ -110,8 +100,12 @@ def read_system_pairs(path: str) -> SystemTexts:
         rows[name] = row
     first, segments = next(iter(systems.items()))
     for system, rows in systems.items():
-        _check_answered(first, segments, system, rows)
-        _check_answered(system, rows, first, segments)
+        missing = segments.keys() ^ rows.keys()
+        if missing:
+            raise InputError(
+                f"{named(path)}: segment {min(missing)} is not answered by both {first} and {system}: {first} has {len(segments)} segments "
+                f"and {system} has {len(rows)}, give every system the same segments"
+            )
         for segment, row in rows.items():
             if row.references != segments[segment].references:
                 raise InputError(
@@ -121,24 +115,13 @@ def read_system_pairs(path: str) -> SystemTexts:
     return SystemTexts(tuple(systems), tuple([rows[name] for name in segments] for rows in systems.values()))
 
 
-def _check_answered(system: str, rows: dict[str, PairRow], other: str, answers: dict[str, PairRow]) -> None:
-    """Raise InputError for a segment of one system that the other one does not answer."""
-    missing = next((segment for segment in rows if segment not in answers), None)
-    if missing is not None:
-        raise InputError(
-            f"{rows[missing].place}: segment {missing} of system {system} is not answered by {other} ({system} has {len(rows)} "
-            f"segments and {other} has {len(answers)}): give every system the same segments"
-        )
-
-
 # stored scores
 
 
 def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[SegmentScore, ...]]]:
     """Yield the name of each segment (its id, or its number from 0) with the score of every system.
 
-    Raises InputError, with both places and counts, when the files do not hold the same segments: unequal numbers, other ids, or another text
-    for the same reference.
+    Raises InputError when the files do not hold the same segments: unequal numbers, or other ids.
 
     Parameters
     ----------
@@ -148,26 +131,17 @@ def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[
     readers = [iter_scores(path) for _, path in files]
     for count, rows in enumerate(zip_longest(*readers)):
         if None in rows:
-            lengths = [count + (row is not None) + sum(1 for _ in rest) for row, rest in zip(rows, readers, strict=True)]
-            counts = ", ".join(f"{path} has {length}" for (_, path), length in zip(files, lengths, strict=True))
-            raise InputError(f"the files hold unequal numbers of segments ({counts}): score every system on the same segments")
-        for (_, path), row in zip(files, rows, strict=True):
-            _check_same_segment(rows[0], files[0][1], row, path, count)
-        name = rows[0][0]
-        yield str(count) if name is None else name, tuple(score for _, score in rows)
-
-
-def _check_same_segment(first: Stored, first_path: str, other: Stored, path: str, count: int) -> None:
-    """Raise InputError unless both are the same segment, with the same text where the same reference scored best."""
-    (name, one), (its_name, two) = first, other
-    if name != its_name:
-        raise InputError(
-            f"segment {count} is {its_name!r} in {path} and {name!r} in {first_path}: give the same order of segments"
-        )
-    if one.reference_index == two.reference_index and one.reference != two.reference:
-        raise InputError(
-            f"segment {count} has another reference in {path} than in {first_path}: score every system against the same references"
-        )
+            short = files[rows.index(None)][1]
+            raise InputError(
+                f"unequal numbers of segments: {short} ends after {count}: score every system on the same segments"
+            )
+        names = [name for name, _ in rows]
+        if other := next((place for place, name in enumerate(names) if name != names[0]), None):
+            raise InputError(
+                f"segment {count} is {names[other]!r} in {files[other][1]} and {names[0]!r} in {files[0][1]}: "
+                "give the same order of segments"
+            )
+        yield str(count) if names[0] is None else names[0], tuple(score for _, score in rows)
 
 
 # ranks
