@@ -76,8 +76,6 @@ def test_alpha_is_the_textbook_one(level: str) -> None:
         assert krippendorff_alpha(ratings, level) == pytest.approx(slow_alpha(ratings, level))
 
 
-
-
 def test_cohen_leaves_out_what_one_did_not_rate() -> None:
     """A missing rating removes the item for that pair only; the mean is over the pairs that share items."""
     full = [1.0, 2.0, 3.0, 1.0]
@@ -87,8 +85,6 @@ def test_cohen_leaves_out_what_one_did_not_rate() -> None:
     assert cohen_kappa(matrix(gaps, apart)) is None
     wrong: list[float | None] = [2, 1, None, None]  # against full and gaps: all wrong, -1 each; gaps against full: 1
     assert cohen_kappa(matrix(full, gaps, wrong)) == pytest.approx(-1 / 3)  # type: ignore[arg-type]
-
-
 
 
 def test_fleiss_of_the_published_example() -> None:

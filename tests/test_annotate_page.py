@@ -294,5 +294,3 @@ def test_a_long_scale_takes_numbers(visit: Visitor, site: Site) -> None:
     page.locator("#ratings input[type=range]").first.fill("40")
     saved(page)
     assert site.last()["two"]["ratings"] == {"adequacy": 40}
-
-

@@ -111,7 +111,9 @@ def test_severe_cases_leave_little_of_a_text(name: str) -> None:
         assert made[0] == made[1] and text not in made
 
 
-@pytest.mark.parametrize(("word", "text", "expected"), [("hour", "We lost a day", "We lost an hour"), ("owl", "A dog", "An owl")])
+@pytest.mark.parametrize(
+    ("word", "text", "expected"), [("hour", "We lost a day", "We lost an hour"), ("owl", "A dog", "An owl")]
+)
 def test_the_article_follows_the_sound_of_the_new_word(word: str, text: str, expected: str) -> None:
     """An article before a replaced word is put right."""
 

@@ -90,8 +90,6 @@ def test_skew_zero_keeps_everything_and_more_skew_keeps_less(found: tuple[Table,
         assert np.array(kept) / 150.0 == pytest.approx(expected, abs=0.06)
 
 
-
-
 def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """At skew 0 the whole experiment is a split by items, a fit and scipy's tau."""
     features, people, items = _data(40)

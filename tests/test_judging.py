@@ -115,7 +115,9 @@ def test_several_sets_and_figures() -> None:
     assert set(zip(frame["set"], frame["dimension"], strict=True)) == {
         (name, dimension) for name in ("small", "other") for dimension in ("quality", "noise")
     }
-    assert found.shown[0] == "overview" and "overview" in found.tables
+    assert found.shown == tuple(
+        f"{name}_{rating}_leaderboard" for name in ("small", "other") for rating in ("quality", "noise")
+    )
 
 
 def test_the_display() -> None:
@@ -130,8 +132,6 @@ def test_the_display() -> None:
     assert len(found.to_dataframe("small_correlations")) == len(found.signatures) + 1  # a figure is the table of its numbers
     with pytest.raises(InputError, match=r"table 'nonsense' is unknown: choose one of small_quality_leaderboard, "):
         found.to_dataframe("nonsense")
-
-
 
 
 def test_meaning_from_a_file_and_from_groups(tmp_path: Path) -> None:
