@@ -24,7 +24,6 @@ from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.texts import read_trees
 from rome.evaluation.annotate.ratings import read_items, read_records
-from rome.evaluation.metrics.score_files import MarkFile
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.typos import tidy
@@ -186,7 +185,6 @@ TARGETS: dict[str, Target] = {
     "own ratings as a table": Target(
         in_file(read_own, "o.tsv"), lambda: [b"item\tsystem\treference\thypothesis\trating:q\tscore:m\n1\tx\tA\tB\t1\t0.5\n"]
     ),
-    "marks": Target(in_file(lambda path: MarkFile("m", str(path)), "m.jsonl"), lambda: [text(MARKED)]),
     "annotations": Target(
         in_file(lambda path: read_records(str(path)), "a.jsonl"), lambda: [text(MARKED, {**MARKED, "errors": []})]
     ),

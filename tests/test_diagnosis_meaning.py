@@ -21,6 +21,7 @@ from rome.evaluation.diagnosis import meaning as meaning_module
 from rome.evaluation.diagnosis import minimal_pairs
 from rome.evaluation.diagnosis.meaning import CELLS, groups_of_texts, meaning
 from rome.evaluation.metrics.registry import MetricMaker
+from rome.evaluation.metrics.score_files import PublishedScores
 from rome.exceptions import InputError
 from rome.features.values import Analysis
 from rome.reports.model import Table
@@ -136,7 +137,7 @@ def test_metrics_are_checked() -> None:
         ([Made(len)], [], "at least one group"),
         ([Made(len), Made(oracle)], groups, "two metrics are called made"),
         ([Made(lambda text: float("nan"))], groups, "return finite numbers"),
-        ([MetricMaker().make("published:theirs")], groups, "its own rated set only"),
+        ([PublishedScores("theirs")], groups, "its own rated set only"),
     ):
         with pytest.raises(InputError, match=message):
             meaning(metrics, given, samples=2)

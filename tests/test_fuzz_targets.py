@@ -13,7 +13,7 @@ import pytest
 
 NAMES = (
     *("pairs", "texts", "stored scores", "request", "table of features", "net", "weights", "own ratings"),
-    *("own ratings as a table", "marks", "annotations", "pairs to rate", "CoNLL-U", "JSON list"),
+    *("own ratings as a table", "annotations", "pairs to rate", "CoNLL-U", "JSON list"),
 )
 TOKENS = (b"\0", b"\xff", b"\n", b"\t", b'"', b"[", b"{", b"null", b"-1", b"1e999", b"NaN", b"\\ud800", b"\x1f\x8b", b"9" * 400)
 DEEP = {"lists": b"[" * 100_000, "objects": b'{"a":' * 100_000, "a row": b'{"item": ' + b"[" * 100_000 + b"\n"}

@@ -214,7 +214,9 @@ def _check_alike(first: FeatureTable, other: FeatureTable) -> None:
 def _column(given: ArrayLike, kind: Any, name: str) -> NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}")
+        raise InputError(
+            f"the column {name} of a feature table must be one whole number per row, got {array.dtype} {array.shape}"
+        )
     return np.ascontiguousarray(array, dtype=kind)
 
 

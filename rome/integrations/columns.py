@@ -195,7 +195,9 @@ class RowOptions:
             raise InputError(f"longest must be at least 1 character, got {self.longest}")
         clash = [name for name in self.keep if name in {"key", "error", "evidence", *COLUMNS} or self.keep.count(name) > 1]
         if clash:
-            raise InputError(f"keep must name columns once that are not in the results, got {clash[0]!r}. Rename it in the data")
+            raise InputError(
+                f"keep must name columns once that are not in the results, got {clash[0]!r}. Rename it in the data"
+            )
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -227,9 +229,7 @@ def arrow_schema(options: RowOptions, kept: Mapping[str, pa.DataType] | None = N
     return pa.schema([pa.field("key", pa.string(), nullable=False), *copied, *own])
 
 
-def score_rows(
-    columns: Mapping[str, Sequence[Any]], metric: RoMe, options: RowOptions = RowOptions()
-) -> dict[str, list[Any]]:
+def score_rows(columns: Mapping[str, Sequence[Any]], metric: RoMe, options: RowOptions = RowOptions()) -> dict[str, list[Any]]:
     """Score columns of plain values and return the columns of `arrow_schema`, one row per row and in order.
 
     Raises

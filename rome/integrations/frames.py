@@ -51,9 +51,7 @@ def score_frame(
     check_names(table.columns, {"reference": reference, "hypothesis": hypothesis}, [f"{prefix}{name}" for name in columns])
     texts = [_texts(table[name]) for name in (reference, hypothesis)]
     labels = getattr(table.to_native(), "index", None)
-    scores = score_columns(
-        metric, *texts, columns=columns, missing=missing, names=(reference, hypothesis), labels=labels
-    )
+    scores = score_columns(metric, *texts, columns=columns, missing=missing, names=(reference, hypothesis), labels=labels)
     return _with_columns(table, scores, prefix)
 
 

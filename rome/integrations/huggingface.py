@@ -13,6 +13,7 @@ from rome.integrations.columns import DEFAULT_COLUMNS, check_columns, check_name
 
 __all__ = ["BatchScorer", "batch_scorer", "module_path"]
 
+
 def module_path() -> str:
     """Return the file for ``evaluate.load(module_path())``, which needs no network.
 

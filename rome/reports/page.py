@@ -45,9 +45,7 @@ INTERVALS = tuple((measure, f"{measure} low", f"{measure} high") for measure in 
 _BLOCKS, _BETWEEN = "<!--blocks-->", "\x1e"
 
 
-def write_page(
-    stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = TITLE
-) -> None:
+def write_page(stream: TextIO, systems: Systems, segments: Rows, *, resamples: int, seed: int = 0, title: str = TITLE) -> None:
     """Write the page to an open stream; only one segment needs to hold its evidence at a time.
 
     Parameters

@@ -182,7 +182,9 @@ class Guard:
         except Exception as error:  # the client must not see it
             self.say(f"unexpected error: {described(error)}")
             if not status:
-                await RequestError("internal", "the service failed: its log names the place").response()(scope, receive, guarded)
+                await RequestError("internal", "the service failed: its log names the place").response()(
+                    scope, receive, guarded
+                )
         if self.log is not None:
             path = scope["path"] if "endpoint" in scope else "-"  # an unknown path may contain a text
             self.log(f"{scope['method']} {path} {status} {1000 * (time.monotonic() - begun):.0f} ms")

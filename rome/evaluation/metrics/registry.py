@@ -12,7 +12,7 @@ from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
-from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
+from rome.evaluation.metrics.score_files import ScoreFile
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -54,13 +54,11 @@ class MetricMaker:
         kind, _, rest = specification.partition(":")
         if "=" in specification:
             name, _, path = specification.partition("=")
-            return MarkFile(name, path) if path.endswith((".jsonl", ".jsonl.gz")) else ScoreFile(name, path)
+            return ScoreFile(name, path)
         if kind == "bertscore":
             return self._bertscore(rest)
         if kind in PACKAGES:
             return PACKAGES[kind](rest, progress=self.progress)
-        if kind == "published" and rest:
-            return PublishedScores(rest)
         if rest:
             return UserMetric(specification, imported(specification))
         return self._named(kind)
@@ -102,7 +100,7 @@ class MetricMaker:
 
 KINDS = (
     f"rome, {SUPERVISED}, {', '.join(COMPONENTS)}, {', '.join(LEXICAL)}, bertscore[:PATH[:LAYER]], bleurt:PATH, comet:PATH, prism:PATH, "
-    f"{', '.join(BASELINES)}, published:NAME, MODULE:FUNCTION, NAME=FILE"
+    f"{', '.join(BASELINES)}, MODULE:FUNCTION, NAME=FILE"
 )
 """Specifications that `MetricMaker.make` accepts."""
 
@@ -123,10 +121,8 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:
     """Return the errors that a metric marks in each hypothesis, or None for a metric that marks no errors.
 
-    A metric that marks errors has a method ``marks(references, hypotheses)``; one that needs identifiers has ``marks_of(segments)``.
+    A metric that marks errors has a method ``marks(references, hypotheses)``.
     """
-    if hasattr(metric, "marks_of"):
-        return list(metric.marks_of(segments))
     if getattr(metric, "marks", None) is not None:
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None
