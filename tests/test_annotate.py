@@ -16,14 +16,13 @@ from rome.data.readers.own import read_own
 from rome.evaluation.annotate.ratings import (
     AnnotationItem,
     RatingsFile,
-    export_lines,
-    in_order,
-    read_items,
+    rated_items,
     read_ratings,
     read_records,
 )
 from rome.evaluation.annotate.study import Conflict, Guideline, Scale, Study, UnknownItem
 from rome.exceptions import InputError, StoreError
+from rome.storage.pair_files import read_pairs
 
 PAIRS = "id\tsystem\treference\thypothesis\nr1\ta\tA cat sat.\tA 🐈 sat.\nr1\tb\tA cat sat.\tCat.\nr2\ta\tIt rains.\t\n"
 Make = Callable[..., Study]
@@ -42,11 +41,11 @@ def study(tmp_path: Path, pairs: str) -> Any:
     """Open a study on `ratings.jsonl`; the one before is closed, as when its process has ended."""
     opened: list[RatingsFile] = []
 
-    def make(guideline: Guideline = Guideline(), seed: int | None = None, source: str = pairs) -> Study:
+    def make(guideline: Guideline = Guideline(), source: str = pairs) -> Study:
         for ratings in opened:
             ratings.close()
         opened.append(RatingsFile(str(tmp_path / "ratings.jsonl")))
-        return Study(read_items(source), opened[-1], guideline, seed=seed)
+        return Study(rated_items(read_pairs(source)), opened[-1], guideline)
 
     yield make
     for ratings in opened:
@@ -70,7 +69,7 @@ def lines(tmp_path: Path) -> list[dict[str, Any]]:
 
 def test_items_have_ids_and_systems(pairs: str) -> None:
     """Identity from id, system and language pair; a key for the page that gives no name away and changes with a text."""
-    items = read_items(pairs)
+    items = rated_items(read_pairs(pairs))
     assert [item.identity for item in items] == [("", "r1", "a"), ("", "r1", "b"), ("", "r2", "a")]
     assert len({item.key for item in items}) == 3
     assert AnnotationItem("r1", ("A cat sat.",), "Cat!", "b").key != items[1].key
@@ -82,7 +81,7 @@ def test_items_of_json_lines(tmp_path: Path) -> None:
     path.write_text(
         '{"reference": ["A", "B"], "hypothesis": "C", "language_pair": "de-en"}\n\n{"reference": "A", "hypothesis": "D"}\n'
     )
-    first, second = read_items(str(path))
+    first, second = rated_items(read_pairs(str(path)))
     assert (first.item, first.references, first.language_pair, second.item) == ("1", ("A", "B"), "de-en", "2")
 
 
@@ -93,7 +92,6 @@ def test_items_of_json_lines(tmp_path: Path) -> None:
         ("id\treference\thypothesis\nx\tA\tB\n\tA\tC\n", r"pairs:3: no id"),
         ("system\treference\thypothesis\na\tA\tB\n", r"pairs:2: a system but no id"),
         ("reference\thypothesis\n \tB\n", r"pairs:2: the reference is empty"),
-        ("reference\thypothesis\n", "holds no segment"),
         ('{"reference": "\\ud800", "hypothesis": ""}\n', "pairs:1: a lone surrogate"),
     ],
 )
@@ -102,16 +100,7 @@ def test_wrong_items_are_refused(tmp_path: Path, text: str, message: str) -> Non
     path = tmp_path / "pairs"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_items(str(path))
-
-
-def test_orders_are_kept(pairs: str) -> None:
-    """File order, or an own order for each annotator that a seed repeats."""
-    items = [AnnotationItem(str(n), ("r",), "h") for n in range(50)]
-    assert in_order(items, seed=None, annotator="A") == items
-    shuffled = in_order(items, seed=1, annotator="A")
-    assert shuffled == in_order(items, seed=1, annotator="A") and sorted(shuffled, key=items.index) == items
-    assert len({tuple(in_order(items, seed=s, annotator=a)) for s, a in ((1, "A"), (1, "B"), (2, "A"))}) == 3
+        rated_items(read_pairs(str(path)))
 
 
 @pytest.mark.parametrize("text", ["", "3", "3-1", "1-1", "a-b", "-1-3", "0-99999", "1–3", "²-9"])
@@ -147,10 +136,10 @@ def test_a_save_is_a_line_and_a_correction_another(study: Make, tmp_path: Path) 
 
 def test_work_goes_on_where_it_stopped(study: Make) -> None:
     """After a restart everybody's states, revisions and progress are there; names that differ in case are one annotator."""
-    one = study(seed=3)
+    one = study()
     key = one.start("Ann")["keys"][1]
     one.save("Ann", key, body(0, [span(None, None)], fluency=1, semantic=1, grammar=1))
-    again = study(seed=3)
+    again = study()
     started = again.start("  ANN ")
     assert (started["annotator"], started["done"]) == ("Ann", [False, True, False])
     state = again.item("ann", key)["state"]
@@ -296,7 +285,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 
 
 def test_ratings_of_other_texts_are_refused(study: Make, tmp_path: Path, pairs: str) -> None:
-    """The same id with another text, or another scale, cannot be mixed; ratings of other ids stay and are counted."""
+    """The same id with another text, or another scale, cannot be mixed; ratings of other ids stay."""
     one = study()
     one.save("Ann", next(iter(one.items)), body(fluency=1))
     other = tmp_path / "other.tsv"
@@ -306,24 +295,19 @@ def test_ratings_of_other_texts_are_refused(study: Make, tmp_path: Path, pairs: 
     with pytest.raises(InputError, match="on the scale 1-3, not 0-100"):
         study(Guideline(Scale(0, 100)))
     other.write_text(PAIRS.replace("r1", "r9"), encoding="utf-8")
-    assert study(source=str(other)).foreign == 1
+    assert study(source=str(other)).about()["annotators"] == []
 
 
-def test_exported_lines_are_read_as_own_ratings(study: Make, tmp_path: Path) -> None:
-    """Raw and exported file give the same means; an unfinished item is in neither as complete."""
+def test_the_file_is_read_as_own_ratings(study: Make, tmp_path: Path) -> None:
+    """`rome evaluate` reads the means over the annotators, and the marks of each."""
     one = study()
-    first, second, _ = one.items
+    first = next(iter(one.items))
     one.save("Ann", first, body(0, [span(0, 1)], fluency=1, semantic=2, grammar=3))
     one.save("Bob", first, body(0, [], fluency=2, semantic=2, grammar=3))
-    path = str(tmp_path / "ratings.jsonl")
-    (raw,) = read_own(path).segments
-    assert (raw.item, raw.system, dict(raw.ratings)) == ("r1", "a", {"fluency": 1.5, "semantic": 2.0, "grammar": 3.0})
-    assert {name: len(marks) for name, marks in raw.marks.items()} == {"Ann": 1, "Bob": 0}
-    one.save("Bob", second, body(fluency=1))
-    exported = tmp_path / "export.jsonl"
-    exported.write_text("".join(f"{line}\n" for line in export_lines(read_ratings([path])[0])), encoding="utf-8")
-    assert [(dict(s.ratings), s.hypothesis) for s in read_own(exported).segments] == [(dict(raw.ratings), raw.hypothesis)]
-    assert json.loads(exported.read_text())["annotators"] == ["Ann", "Bob"]
+    (segment,) = read_own(str(tmp_path / "ratings.jsonl")).segments
+    assert (segment.item, segment.system) == ("r1", "a")
+    assert dict(segment.ratings) == {"fluency": 1.5, "semantic": 2.0, "grammar": 3.0}
+    assert {name: len(marks) for name, marks in segment.marks.items()} == {"Ann": 1, "Bob": 0}
 
 
 def command(*words: str) -> int:
@@ -334,7 +318,7 @@ def command(*words: str) -> int:
 
 
 def test_agreement_and_export_from_the_command_line(study: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tables on standard output, what was left out on standard error."""
+    """Tables on standard output."""
     pytest.importorskip("nltk", reason="agreement is computed by NLTK")
     one = study()
     for name in ("Ann", "Bob"):
@@ -343,17 +327,13 @@ def test_agreement_and_export_from_the_command_line(study: Make, tmp_path: Path,
                 name, key, body(0, [span(0, 2)] if value == 1 else [], fluency=value, **({"grammar": 3} if value < 3 else {}))
             )
     path = str(tmp_path / "ratings.jsonl")
-    assert command("--agreement", path, "--export", str(tmp_path / "out.jsonl")) == 0
-    out, err = capsys.readouterr()
-    table = [line.split() for line in out.splitlines()]
-    assert ["fluency", "2", "3", "3", *["1.000"] * 5] in table and ["grammar", "2", "2", "2", *["–"] * 5] in table
+    assert command("--agreement", path) == 0
+    table = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["fluency", "2", "3", "3", *["1.000"] * 3] in table and ["grammar", "2", "2", "2", *["–"] * 3] in table
     assert ["Ann,", "Bob", "3", "1", "1.000"] in table
-    assert "1 of 3 segments were left out" in err and len((tmp_path / "out.jsonl").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["pairs.tsv"], ["--output", "x"], ["--export", "x"], ["pairs.tsv", "--output", "y", "--export", "x"]]
-)
+@pytest.mark.parametrize("words", [[], ["pairs.tsv"], ["--output", "x"], ["pairs.tsv", "--agreement", "x"]])
 def test_half_a_command_says_what_is_missing(words: list[str]) -> None:
     """Neither a page nor a table without names of files."""
     with pytest.raises(InputError, match="name the"):

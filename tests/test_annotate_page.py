@@ -16,7 +16,7 @@ pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
 from rome.evaluation.annotate.ratings import (
     RatingsFile,  # noqa: E402
-    read_items,  # noqa: E402
+    rated_items,  # noqa: E402
 )
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
 from rome.evaluation.annotate.study import (  # noqa: E402
@@ -24,6 +24,7 @@ from rome.evaluation.annotate.study import (  # noqa: E402
     Scale,
     Study,  # noqa: E402
 )
+from rome.storage.pair_files import read_pairs  # noqa: E402
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -46,7 +47,7 @@ class Site:
     def start(self) -> None:
         """As a new process would, on the port that the file is known by."""
         self.ratings = RatingsFile(self.path)
-        study = Study(read_items(str(self.folder / "pairs.jsonl")), self.ratings, self.guideline, seed=None)
+        study = Study(rated_items(read_pairs(str(self.folder / "pairs.jsonl"))), self.ratings, self.guideline)
         self.server = AnnotationServer(study, preferred=usual_port(self.path))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()

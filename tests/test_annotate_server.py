@@ -22,7 +22,7 @@ pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
 from rome.evaluation.annotate.ratings import (
     RatingsFile,  # noqa: E402
-    read_items,  # noqa: E402
+    rated_items,  # noqa: E402
 )
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
 from rome.evaluation.annotate.study import (
@@ -30,6 +30,7 @@ from rome.evaluation.annotate.study import (
     Study,  # noqa: E402
 )
 from rome.exceptions import InputError  # noqa: E402
+from rome.storage.pair_files import read_pairs  # noqa: E402
 
 PAIRS = "id\treference\thypothesis\nx\tA cat.\tA dog.\ny\tA cat.\tCats.\n"
 SCRIPT = """
@@ -75,7 +76,7 @@ def pairs(tmp_path: Path) -> str:
 def client(tmp_path: Path, pairs: str) -> Iterator[Client]:
     """A server in this process."""
     ratings = RatingsFile(str(tmp_path / "ratings.jsonl"))
-    server = AnnotationServer(Study(read_items(pairs), ratings, Guideline(), seed=None))
+    server = AnnotationServer(Study(rated_items(read_pairs(pairs)), ratings, Guideline()))
     thread = threading.Thread(target=server.run)
     thread.start()
     yield Client(server.url)
@@ -185,7 +186,7 @@ def test_mistakes_are_named(client: Client, path: str, body: Any, headers: dict[
 def test_hosts_and_ports(tmp_path: Path, pairs: str) -> None:
     """Loopback by default; the same port for the same file where it is free."""
     ratings = RatingsFile(str(tmp_path / "r.jsonl"))
-    study = Study(read_items(pairs), ratings, Guideline(), seed=None)
+    study = Study(rated_items(read_pairs(pairs)), ratings, Guideline())
     preferred = usual_port(str(tmp_path / "r.jsonl"))
     first, second = (AnnotationServer(study, preferred=preferred) for _ in range(2))
     assert first.loopback and first.host == "127.0.0.1" and first.port != second.port and first.url[-20:] != second.url[-20:]
@@ -233,12 +234,12 @@ def test_a_killed_server_loses_nothing(start: Any, tmp_path: Path) -> None:
         thread.join(0.01)
     os.kill(process.pid, signal.SIGKILL)
     thread.join()
-    again, client = start("--order", "shuffled", "--seed", "3")
+    again, client = start()
     revision = client(f"/api/item?annotator=Ann&key={keys[0]}")[1]["state"]["revision"]
     assert 20 <= answered <= revision <= answered + 1
     again.send_signal(signal.SIGINT)
     _, err = again.communicate(timeout=60)
-    assert again.returncode == 130 and "saves: the work goes on" in err and "Traceback" not in err
+    assert again.returncode == 130 and "saves" in err and "Traceback" not in err
 
 
 def test_another_host_must_be_named_and_is_announced(start: Any) -> None:
@@ -248,7 +249,7 @@ def test_another_host_must_be_named_and_is_announced(start: Any) -> None:
     client.base = f"http://127.0.0.1:{port}"
     assert client("/api/about")[1]["dimensions"] == ["adequacy"]
     process.send_signal(signal.SIGINT)
-    assert "lets other machines in" in process.communicate(timeout=60)[1]
+    assert "other machines" in process.communicate(timeout=60)[1]
 
 
 @pytest.mark.parametrize("digits", [6, 12, 13, 20, 5000])

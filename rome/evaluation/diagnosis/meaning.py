@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
-from rome.evaluation.diagnosis.minimal_pairs import applicability
+from rome.evaluation.diagnosis.minimal_pairs import applicability, scores_of
 from rome.evaluation.findings import Row, few_note, interval_table
-from rome.evaluation.metrics.functions import Metric, checked_scores
+from rome.evaluation.metrics.functions import Metric
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
@@ -104,7 +104,8 @@ class _Data:
         clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
         self.draws = draw(len(clusters), clusters, None, samples, seed)
         rows = np.array([row for *_, row in self.texts])
-        self.scores = {metric.name: _scored(metric, list(pairs))[rows] for metric in metrics}
+        references, hypotheses = [list(given) for given, _ in pairs], [text for _, text in pairs]
+        self.scores = {metric.name: scores_of(metric, references, hypotheses)[rows] for metric in metrics}
 
     def right(self, name: str) -> Vector:
         """Return (comparisons,) 100 where the acceptable text scores strictly higher, otherwise 0."""
@@ -121,13 +122,6 @@ class _Data:
         known = [cell for cell in CELLS if cell in set(self.cells)]
         cells = {cell: np.where(self.cells == cell, right, np.nan) for cell in known}
         return {"all": right, **cells, "whole": np.where(self.first & self.complete, whole, np.nan)}
-
-
-def _scored(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
-    """Return (n,) the checked scores of distinct pairs."""
-    if not hasattr(metric, "score"):
-        raise InputError(f"{metric.name} has scores of its own rated set only: leave it out here")
-    return checked_scores(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), len(pairs), metric.name)
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:

@@ -17,7 +17,7 @@ from rome.checks import check_pairs
 from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.findings import Row, few_note, interval_table
-from rome.evaluation.metrics.functions import Metric, Scores
+from rome.evaluation.metrics.functions import Metric, Scores, checked_scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.statistics.agreement import quotient
 from rome.evaluation.statistics.resampling import draw, estimate
@@ -79,8 +79,14 @@ class Contrast:
 
 def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
     """Score both texts of every pair, and the empty one, against the pair's references."""
-    scores = [metric.score(references, texts) for texts in (better, worse, [EMPTY] * len(better))]
-    return Contrast(metric.name, *scores)
+    return Contrast(metric.name, *(scores_of(metric, references, texts) for texts in (better, worse, [EMPTY] * len(better))))
+
+
+def scores_of(metric: Metric, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> Scores:
+    """Return (n,) the checked scores of texts. Raises InputError for a metric that scores only rated sets."""
+    if not hasattr(metric, "score"):
+        raise InputError(f"{metric.name} has scores of its own rated set only: leave it out here")
+    return checked_scores(metric.score(references, hypotheses), len(hypotheses), metric.name)
 
 
 class PairScores:
