@@ -26,7 +26,6 @@ from rome.evaluation.metrics.functions import Length, References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
-from rome.reports.model import Heatmap, Table
 
 
 def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:
@@ -136,11 +135,6 @@ def test_every_table_of_the_paper() -> None:
         pytest.approx(0.1),
         1.0,
     )
-    figure = named(parts, "demetr_figure2")
-    assert isinstance(figure, Heatmap)
-    assert figure.values.shape == (33, 2)
-    assert list(dict.fromkeys(figure.groups)) == ["critical", "major", "minor", "base"]
-    assert [row[0] for row in named(parts, "demetr_by_language").rows] == ["german"]
 
 
 def test_published_figures_come_out_on_the_development_half() -> None:
@@ -198,7 +192,6 @@ def test_robustness_weighs_changes_of_one_text() -> None:
     assert row[:4] == ("adjectives by antonyms > adjectives by synonyms", 4, "m", (1 + 1 + 0 + 0.5) / 4)
     costs = rows_of(named(parts, "robustness"), "case")
     assert costs["2 adjectives by antonyms"]["z"] == pytest.approx(np.mean([0.9, 0.9, 0.5, 0.7]))
-    assert isinstance(parts[0], Table)
 
 
 def test_a_limit_leaves_so_many_items_of_each_kind() -> None:

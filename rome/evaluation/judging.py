@@ -130,10 +130,6 @@ def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
     rome = own[0] if own else RoMe()
     maker = MetricMaker(rome, progress=rome.config.progress, seed=seed)
     metrics = [_metric(one, name if isinstance(name, str) else "", maker) for name, one in named.items()]
-    names = [one.name for one in metrics]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
     return metrics, maker
 
 

@@ -82,11 +82,11 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     return Table(
         f"{rated.name}_spans",
         f"{rated.name}: error spans",
-        ("marked by", "precision", "recall", "f1", "segment_f1", "f1_best_rater", "segments"),
+        ("marked by", "precision", "recall", "f1", "segment_f1", "segments"),
         tuple(rows),
         "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
-        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the best rater of each segment. Marks "
-        "without a place in the text (omissions) are not targets. A rater is judged against the others of the same segment.",
+        "spans). Against every rater of a segment, then the mean. Marks without a place in the text (omissions) "
+        "are not targets. A rater is judged against the others of the same segment.",
     )
 
 
@@ -94,7 +94,7 @@ def _spans_row(name: str, judged: Sequence[tuple[Any, Any, int]]) -> tuple[Cell,
     """Return one row from predicted marks, marks of the raters, and the length of each text."""
     agreed = corpus_spans(*zip(*judged, strict=True))
     mean = agreed.mean
-    return (name, mean.precision, mean.recall, mean.f1, agreed.segment_f1, agreed.best.f1, agreed.segments)
+    return (name, mean.precision, mean.recall, mean.f1, agreed.segment_f1, agreed.segments)
 
 
 def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
@@ -235,8 +235,8 @@ def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
     return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
 
 
-def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = "spearman") -> Heatmap:
-    """Return the symmetric matrix of a statistic between every two of the given scores (RoMe, figure 5).
+def component_correlations(scores: Mapping[str, ArrayLike]) -> Heatmap:
+    """Return the symmetric matrix of Spearman's correlation between every two of the given scores (RoMe, figure 5).
 
     Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
 
@@ -250,11 +250,11 @@ def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = 
     sizes = {name: len(values) for name, values in columns.items()}
     if len(columns) < 2 or len(set(sizes.values())) != 1:
         raise InputError(f"scores must be two or more of one length, got {sizes}")
-    names, measure = tuple(columns), STATISTICS[statistic]
+    names = tuple(columns)
     values = np.full((len(names), len(names)), np.nan)
     for row, name in enumerate(names):
         for column in range(row + 1):
-            values[row, column] = values[column, row] = measure(columns[name], columns[names[column]])
+            values[row, column] = values[column, row] = STATISTICS["spearman"](columns[name], columns[names[column]])
     outputs = next(iter(sizes.values()))
-    note = f"{statistic} between every two, over the same {outputs} outputs (RoMe, figure 5)."
+    note = f"Spearman's correlation of every two, over the same {outputs} outputs (RoMe, figure 5)."
     return Heatmap("correlations", "How alike the scores are", names, names, values, note=note)

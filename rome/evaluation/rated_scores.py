@@ -15,7 +15,7 @@ from rome.data.readers.rated import RatedSet
 from rome.data.readers.registry import read_rated
 from rome.evaluation.findings import few_note
 from rome.evaluation.metrics.functions import Scores
-from rome.evaluation.metrics.registry import scores_on
+from rome.evaluation.metrics.registry import check_names, scores_on
 from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, STATISTICS, Average
 from rome.evaluation.statistics.resampling import Estimate, bootstrap_interval
 from rome.exceptions import InputError
@@ -163,12 +163,7 @@ def evaluate(
     unknown = [name for name in dimensions if name not in rated.dimensions]
     if unknown:
         raise InputError(f"{rated.name} has no dimension {unknown[0]!r}: choose one of {', '.join(rated.dimensions)}")
-    names = [metric.name for metric in metrics]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice or not names:
-        raise InputError(
-            f"two metrics are called {twice[0]}: give each once" if twice else "no metric was given: give at least one"
-        )
+    check_names(metrics)
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     inputs = len({segment.group for segment in rated.segments})
     all_notes = (

@@ -22,7 +22,7 @@ from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.statistics.agreement import quotient
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
-from rome.reports.model import Cell, Figure, Heatmap, Table
+from rome.reports.model import Cell, Figure, Table
 
 EMPTY = "."
 """Used for the empty text, because some metrics refuse one (as in the paper)."""
@@ -126,12 +126,6 @@ class PairScores:
         z = [self.over(self.z[name], of_one) for of_one in kinds]
         steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
         return z, float(np.logical_and.reduce(steps).mean()) if len(z[0]) > 1 else None
-
-    def heatmap(self, rows: Mapping[str, tuple[str, str]], name: str, title: str, note: str) -> Heatmap:
-        """Return sensitivity z, one row per kind, given with its label and its group, and one column per metric."""
-        values = np.array([[self.z[metric][kind][0] for metric in self.names] for kind in rows])
-        labels, groups = tuple(label for label, _ in rows.values()), tuple(group for _, group in rows.values())
-        return Heatmap(name, title, labels, tuple(self.names), values.reshape(len(rows), len(self.names)), groups, note)
 
 
 # pairs of the user's texts
@@ -243,15 +237,10 @@ def blind_spot_parts(
         for severity in (*SEVERITIES, "base", "none")
     }
     spots = {name: _spots(data, name, groups) for name in data.names}
-    rows = {
-        name: (name, "meaning kept" if severity == "none" else severity) for severity in groups for name in groups[severity]
-    }
-    title, note = "Sensitivity z by perturbation", "Share of the drop to an empty text; darker: more sensitive."
     return [
         _summary(data, groups, spots, len({probe.number for probe in probes})),
         _table_of_spots(data, spots),
         _examples(data, spots, probes),
-        data.heatmap(rows, "blind_spots_sensitivity", title, note),
         _by_perturbation(data, present),
     ]
 

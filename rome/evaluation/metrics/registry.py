@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rome.combining.combiner import Combiner
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
-from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
+from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore
 from rome.evaluation.metrics.score_files import ScoreFile
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
@@ -68,7 +69,7 @@ class MetricMaker:
         if kind == "rome":
             return RomeScore(self.features)
         if kind == SUPERVISED:
-            return RomeSupervised(self.features)
+            return RomeScore(self.features, Combiner.load(models=self.rome.models.set, scorer="supervised"))
         if kind in COMPONENTS:
             return RomeComponent(self.features, kind.partition(".")[2])
         if kind in LEXICAL:
@@ -105,6 +106,16 @@ KINDS = (
 """Specifications that `MetricMaker.make` accepts."""
 
 
+def check_names(metrics: Sequence[Any]) -> None:
+    """Raise InputError without metrics, and for two of one name."""
+    names = [metric.name for metric in metrics]
+    if not names:
+        raise InputError("no metric was given: give at least one")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
+
+
 def scores_on(metric: Any, rated: RatedSet) -> Scores:
     """Return (n,) float64, the metric's scores of the segments of a set.
 
@@ -123,6 +134,6 @@ def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorM
 
     A metric that marks errors has a method ``marks(references, hypotheses)``.
     """
-    if getattr(metric, "marks", None) is not None:
+    if hasattr(metric, "marks"):
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None
