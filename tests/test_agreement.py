@@ -14,7 +14,6 @@ from scipy import stats
 
 from rome.evaluation.statistics.agreement import (
     CALIBRATED,
-    ROWS,
     STATISTICS,
     Agreement,
     Average,
@@ -131,15 +130,6 @@ def test_large_groups_take_another_road_to_the_same_number(size: int) -> None:
     assert accuracy == pytest.approx(slow("pairwise_accuracy", people, metric, epsilon=0.3), abs=1e-12)
     for statistic, function in STATISTICS.items():
         assert function(people, metric) == pytest.approx(slow(statistic, people, metric), abs=1e-12)
-
-
-def test_many_groups_at_once_equal_one_at_a_time() -> None:
-    """A statistic of rows is the statistic of each row, undefined rows among them."""
-    generator = np.random.default_rng(1)
-    people, metric = generator.integers(0, 4, (40, 4)).astype(float), generator.integers(0, 4, (40, 4)).astype(float)
-    for statistic, rows in ROWS.items():
-        expected = [STATISTICS[statistic](*row) for row in zip(people, metric, strict=True)]
-        np.testing.assert_allclose(rows(people, metric), expected, atol=1e-12)
 
 
 # Laws -----------------------------------------------------------------------------------------------------------------------------

@@ -110,17 +110,6 @@ def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _rows(found[0])[0]["kendall_b"] == pytest.approx(slow)
 
 
-def test_the_same_seeds_give_the_same_tables() -> None:
-    """The default net, twice: every number is equal; another seed gives another one."""
-    features, people, items = _data(30)
-    once, again, other = (
-        drift(people, items, {"net": features}, {}, alphas=[0.0, 1.0], seeds=seeds, progress=False)
-        for seeds in ([0, 1], [0, 1], [2, 3])
-    )
-    assert repr(once[0]) == repr(again[0])
-    assert repr(once[0]) != repr(other[0])
-
-
 def test_a_sample_without_different_ratings_gives_no_number() -> None:
     """Where a skew leaves nothing to learn from or to order, the cell is empty and the run goes on."""
     ratings = np.array([0.0] * 58 + [1.0, 2.0])

@@ -65,7 +65,7 @@ def evaluate(
         Whether scores that were published with a set are judged too.
     """
     figures, dimensions = ([given] if isinstance(given, str) else given for given in (figures, dimensions))
-    settings = EvaluationSettings.of(figures, _positive(samples), max(0, permutations), seed)
+    settings = EvaluationSettings.of(figures, samples, max(0, permutations), seed)
     metrics, maker = _metrics(metric, seed)
     if baselines:
         metrics += [maker.make(name) for name in BASELINES if name not in [one.name for one in metrics]]
@@ -110,15 +110,9 @@ def diagnose(
         raise InputError(f"the experiment {experiment!r} is unknown: choose one of {', '.join(EXPERIMENTS)}")
     if limit is not None and limit < 1:
         raise InputError(f"limit must be 1 or more, got {limit}")
-    settings = DiagnosisSettings(_positive(samples), seed, limit, worst=worst)
+    settings = DiagnosisSettings(samples, seed, limit, worst=worst)
     metrics, maker = _metrics(metric, seed)
     return find(experiment, metrics, maker, settings, _data(data, experiment, limit))
-
-
-def _positive(samples: int) -> int:
-    if samples < 1:
-        raise InputError(f"samples must be 1 or more, got {samples}: 1000 is usual")
-    return samples
 
 
 def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:

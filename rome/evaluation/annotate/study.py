@@ -59,7 +59,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """Hold scale, dimensions and categories of errors. Raises InputError for no, empty or repeated dimensions or categories."""
+    """Hold scale, dimensions and categories of errors. Raises InputError for no or empty dimensions or categories."""
 
     scale: Scale = Scale(1, 3)
     dimensions: tuple[str, ...] = DIMENSIONS
@@ -70,8 +70,6 @@ class Guideline:
         for kind, names in (("dimension", self.dimensions), ("category", self.categories)):
             if not names or not all(name.strip() and name.isprintable() for name in names):
                 raise InputError(f"every {kind} must have a short printable name, got {names}")
-            if len(set(names)) != len(names):
-                raise InputError(f"a {kind} is named twice in {', '.join(names)}: name each once")
 
 
 class Conflict(Exception):

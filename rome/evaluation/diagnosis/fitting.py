@@ -47,19 +47,11 @@ def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int, ratings: Arr
     return fold[codes]
 
 
-def held_out(groups: Sequence[Hashable], share: float, seed: int = 0) -> NDArray[np.bool_]:
-    """Return (n,) True for the rows of about ``share`` of the groups, at least one; the order of the rows does not matter.
-
-    Raises InputError for a share outside (0, 1) and for fewer than two groups.
-    """
+def held_out_half(groups: Sequence[Hashable], seed: int = 0) -> NDArray[np.bool_]:
+    """Return (n,) True for the rows of half of the groups; the order of the rows does not matter."""
     distinct = distinct_groups(groups)
-    if not 0.0 < share < 1.0 or len(distinct) < 2:
-        raise InputError(
-            f"{len(distinct)} items cannot give a share of {share:g} for testing: take a share between 0 and 1 of two items or more"
-        )
     drawn = np.random.default_rng(seed).permutation(len(distinct))
-    count = min(len(distinct) - 1, max(1, round(share * len(distinct))))
-    testing = {distinct[number] for number in drawn[:count]}
+    testing = {distinct[number] for number in drawn[: round(len(distinct) / 2)]}
     return np.array([group in testing for group in groups], dtype=bool)
 
 

@@ -108,13 +108,10 @@ class PairValues:
         if rows.size != len(block) * self.width:
             raise InputError(f"{self.label} returned shape {rows.shape} for {len(block)} pairs: return one score per pair")
         rows = rows.reshape(len(block), self.width)
-        wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        if wrong.size:
-            reference, hypothesis = (shorten(text, 60) for text in block[int(wrong[0])])
-            raise InputError(
-                f"{self.label} returned {rows[wrong[0]].tolist()} for the hypothesis {hypothesis!r} and the reference "
-                f"{reference!r}: return a finite number for every pair"
-            )
+        for row, pair in zip(rows, block, strict=True):
+            if not np.isfinite(row).all():
+                texts = " against ".join(repr(shorten(text, 60)) for text in reversed(pair))
+                raise InputError(f"{self.label} returned {row.tolist()} for {texts}: return a finite number for every pair")
         return rows
 
 

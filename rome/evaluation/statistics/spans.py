@@ -95,28 +95,19 @@ def corpus_spans(
 ) -> SpanAgreement:
     """Compare predicted marks of each segment with the marks of its raters, micro-averaged: counts are summed, then divided.
 
-    Raises InputError, naming the segment (from 1), for lists of unequal length, for a mark outside its text, and if no segment has a rater.
+    Raises InputError as `segment_spans`.
 
     Parameters
     ----------
     predicted, gold, lengths
         One entry per segment; gold maps each rater of the segment to their marks, which may be empty.
     """
-    if not len(predicted) == len(gold) == len(lengths):
-        raise InputError(
-            f"{len(predicted)} predictions, {len(gold)} annotations, {len(lengths)} lengths: give one of each per segment"
-        )
     averaged, f1 = list[SpanScores](), list[float]()
-    for number, (ours, raters, length) in enumerate(zip(predicted, gold, lengths, strict=True), start=1):
-        try:
-            scores = [segment_spans(ours, marks, length) for marks in raters.values()]
-        except InputError as error:
-            raise InputError(f"segment {number}: {error}") from error
+    for ours, raters, length in zip(predicted, gold, lengths, strict=True):
+        scores = [segment_spans(ours, marks, length) for marks in raters.values()]
         if scores:
             averaged.append(_sum(scores, 1 / len(scores)))
             f1.append(float(np.mean([one.f1 for one in scores])))
-    if not averaged:
-        raise InputError("no segment has a rater: give error marks of at least one")
     return SpanAgreement(_sum(averaged), float(np.mean(f1)), len(averaged))
 
 
