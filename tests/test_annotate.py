@@ -75,16 +75,6 @@ def test_items_have_ids_and_systems(pairs: str) -> None:
     assert AnnotationItem("r1", ("A cat sat.",), "Cat!", "b").key != items[1].key
 
 
-def test_items_of_json_lines(tmp_path: Path) -> None:
-    """Further keys are read; without ids items are numbered."""
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(
-        '{"reference": ["A", "B"], "hypothesis": "C", "language_pair": "de-en"}\n\n{"reference": "A", "hypothesis": "D"}\n'
-    )
-    first, second = rated_items(read_pairs(str(path)))
-    assert (first.item, first.references, first.language_pair, second.item) == ("1", ("A", "B"), "de-en", "2")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

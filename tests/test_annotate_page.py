@@ -14,16 +14,9 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.ratings import (
-    RatingsFile,  # noqa: E402
-    rated_items,  # noqa: E402
-)
+from rome.evaluation.annotate.ratings import RatingsFile, rated_items  # noqa: E402
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import (  # noqa: E402
-    Guideline,
-    Scale,
-    Study,  # noqa: E402
-)
+from rome.evaluation.annotate.study import Guideline, Scale, Study  # noqa: E402
 from rome.storage.pair_files import read_pairs  # noqa: E402
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")

@@ -19,15 +19,9 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.ratings import (
-    RatingsFile,  # noqa: E402
-    rated_items,  # noqa: E402
-)
+from rome.evaluation.annotate.ratings import RatingsFile, rated_items  # noqa: E402
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import (
-    Guideline,  # noqa: E402
-    Study,  # noqa: E402
-)
+from rome.evaluation.annotate.study import Guideline, Study  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.storage.pair_files import read_pairs  # noqa: E402
 
