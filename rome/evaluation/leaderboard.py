@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.findings import Findings, Row, interval_table, table_rows
+from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
-from rome.evaluation.statistics.agreement import STATISTICS, check_scores
+from rome.evaluation.statistics.agreement import STATISTICS
 from rome.evaluation.statistics.resampling import (
     bootstrap_difference,
     permutation_test,
@@ -23,7 +23,6 @@ from rome.evaluation.statistics.resampling import (
     williams_test,
 )
 from rome.evaluation.statistics.spans import corpus_spans
-from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
 FEWEST = 3
@@ -235,10 +234,8 @@ def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
     return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
 
 
-def component_correlations(scores: Mapping[str, ArrayLike]) -> Heatmap:
+def component_correlations(scores: Mapping[str, Scores]) -> Heatmap:
     """Return the symmetric matrix of Spearman's correlation between every two of the given scores (RoMe, figure 5).
-
-    Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
 
     Parameters
     ----------
@@ -246,15 +243,10 @@ def component_correlations(scores: Mapping[str, ArrayLike]) -> Heatmap:
         Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan if one side is constant, on
         the diagonal too.
     """
-    columns = {name: check_scores(given, name) for name, given in scores.items()}
-    sizes = {name: len(values) for name, values in columns.items()}
-    if len(columns) < 2 or len(set(sizes.values())) != 1:
-        raise InputError(f"scores must be two or more of one length, got {sizes}")
-    names = tuple(columns)
+    names = tuple(scores)
     values = np.full((len(names), len(names)), np.nan)
     for row, name in enumerate(names):
         for column in range(row + 1):
-            values[row, column] = values[column, row] = STATISTICS["spearman"](columns[name], columns[names[column]])
-    outputs = next(iter(sizes.values()))
-    note = f"Spearman's correlation of every two, over the same {outputs} outputs (RoMe, figure 5)."
+            values[row, column] = values[column, row] = STATISTICS["spearman"](scores[name], scores[names[column]])
+    note = f"Spearman's correlation of every two, over the same {len(scores[names[0]])} outputs (RoMe, figure 5)."
     return Heatmap("correlations", "How alike the scores are", names, names, values, note=note)

@@ -16,7 +16,7 @@ from rome.data.readers.registry import read_rated
 from rome.evaluation.findings import few_note
 from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import check_names, scores_on
-from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, STATISTICS, Average
+from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, STATISTICS, Agreement, Average, agreement
 from rome.evaluation.statistics.resampling import Estimate, bootstrap_interval
 from rome.exceptions import InputError
 
@@ -146,6 +146,10 @@ class RatedScores:
     def figures(self) -> tuple[Measure, ...]:
         """Return the figures of the settings that this set offers."""
         return tuple(measure for measure in self.settings.figures if self.offers(measure)) or (FIGURES[0],)
+
+    def agreement(self, metric: str, measure: Measure) -> Agreement:
+        """Return one figure of one metric."""
+        return agreement(self.people, self.scores[metric], statistic=measure.statistic, average=measure.average, **self.keys)
 
     def interval(self, metric: str, measure: Measure) -> Estimate:
         """Return the figure with its bootstrap interval over inputs."""
