@@ -19,7 +19,7 @@ from rome.cli import main as rome
 
 METRICS = ("rome", "rome.semantic", "rome.syntax", "rome.grammar", "rome.errors", "bertscore")
 PEERS = ("bleu", "chrf", "chrf++", "ter", "meteor", "rouge-2", "rouge-l", "cer", "length", "random")
-KEPT = ("demetr_table4", "demetr_by_table1", "demetr_accuracy", "demetr_severity_order")
+KEPT = ("demetr_table4", "demetr_accuracy", "demetr_severity_order")
 
 
 def main() -> int:

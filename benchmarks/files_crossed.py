@@ -1,6 +1,6 @@
 """Count the files of the package that one default score runs, models loaded and process start excluded.
 
-    python benchmarks/files_crossed.py
+python benchmarks/files_crossed.py
 """
 
 from __future__ import annotations

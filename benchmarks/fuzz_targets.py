@@ -23,14 +23,14 @@ from rome.combining.table import FeatureTable
 from rome.data.readers.lines import json_array
 from rome.data.readers.own import read_own
 from rome.data.readers.texts import read_trees
-from rome.evaluation.annotate.ratings import read_items, read_records
-from rome.evaluation.metrics.score_files import MarkFile
+from rome.evaluation.annotate.ratings import rated_items, read_records
 from rome.exceptions import RomeError
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.typos import tidy
 from rome.results.corpus import iter_scores
 from rome.service import requests
 from rome.service.limits import Limits
+from rome.storage import pair_files
 from rome.storage.files import text_lines
 from rome.storage.pair_files import pair_rows
 from rome.text_table import shorten
@@ -186,12 +186,12 @@ TARGETS: dict[str, Target] = {
     "own ratings as a table": Target(
         in_file(read_own, "o.tsv"), lambda: [b"item\tsystem\treference\thypothesis\trating:q\tscore:m\n1\tx\tA\tB\t1\t0.5\n"]
     ),
-    "marks": Target(in_file(lambda path: MarkFile("m", str(path)), "m.jsonl"), lambda: [text(MARKED)]),
     "annotations": Target(
         in_file(lambda path: read_records(str(path)), "a.jsonl"), lambda: [text(MARKED, {**MARKED, "errors": []})]
     ),
     "pairs to rate": Target(
-        in_file(lambda path: read_items(str(path)), "i.jsonl"), lambda: [text({**PAIR, "system": "x"}), TSV]
+        in_file(lambda path: rated_items(pair_files.read_pairs(str(path))), "i.jsonl"),
+        lambda: [text({**PAIR, "system": "x"}), TSV],
     ),
     "CoNLL-U": Target(in_file(read_trees, "t.conllu"), lambda: [CONLLU]),
     "JSON list": Target(

@@ -66,4 +66,9 @@ def write_report(results: Mapping[str, CorpusScore], path: Path, ids: Sequence[s
     """Write the page of these systems, as `rome report` does."""
     rows = enumerate(zip(*results.values(), strict=True))
     with open_output(str(path)) as stream:
-        write_page(stream, Systems(list(results)), ((ids[n] if ids else str(n), row) for n, row in rows), **{"resamples": RESAMPLES, **options})
+        write_page(
+            stream,
+            Systems(list(results)),
+            ((ids[n] if ids else str(n), row) for n, row in rows),
+            **{"resamples": RESAMPLES, **options},
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 
 REFERENCES = (
@@ -40,3 +42,12 @@ def rated_set(*, name: str = "small", marks: bool = False, language_pairs: tuple
                 )
             )
     return RatedSet(name, tuple(segments))
+
+
+def ratings_file(path: Path) -> Path:
+    """The small set as a user's own TSV file."""
+    rows = ["item\tsystem\treference\thypothesis\trating:quality\tscore:theirs"]
+    for s in rated_set().segments:
+        rows.append(f"{s.item}\t{s.system}\t{s.references[0]}\t{s.hypothesis}\t{s.ratings['quality']}\t{s.published['theirs']}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path

@@ -74,7 +74,10 @@ def test_training_and_evaluation_compute_the_same_without_dropout() -> None:
 def test_rows_of_any_length_have_the_probabilities_of_each_alone(buckets: int) -> None:
     """Law: in batches of any size, with and without biases of distances."""
     torch.manual_seed(0)
-    model, rows = Acceptability(2, 1, hidden=24, heads=4, inner=48, buckets=buckets).eval(), [torch.randn(n, 24) for n in (1, 7, 3, 41, 7)]
+    model, rows = (
+        Acceptability(2, 1, hidden=24, heads=4, inner=48, buckets=buckets).eval(),
+        [torch.randn(n, 24) for n in (1, 7, 3, 41, 7)],
+    )
     for size in (1, 16, 1000):
         sentences, pieces = probabilities_of(model, rows, size)
         for row, sentence, own in zip(rows, sentences, pieces, strict=True):

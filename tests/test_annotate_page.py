@@ -14,16 +14,10 @@ import pytest
 pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytest.importorskip("starlette", reason="the page needs the extra `serve`")
 
-from rome.evaluation.annotate.ratings import (
-    RatingsFile,  # noqa: E402
-    read_items,  # noqa: E402
-)
+from rome.evaluation.annotate.ratings import RatingsFile, rated_items  # noqa: E402
 from rome.evaluation.annotate.server import AnnotationServer, usual_port  # noqa: E402
-from rome.evaluation.annotate.study import (  # noqa: E402
-    Guideline,
-    Scale,
-    Study,  # noqa: E402
-)
+from rome.evaluation.annotate.study import Guideline, Scale, Study  # noqa: E402
+from rome.storage.pair_files import read_pairs  # noqa: E402
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -46,7 +40,7 @@ class Site:
     def start(self) -> None:
         """As a new process would, on the port that the file is known by."""
         self.ratings = RatingsFile(self.path)
-        study = Study(read_items(str(self.folder / "pairs.jsonl")), self.ratings, self.guideline, seed=None)
+        study = Study(rated_items(read_pairs(str(self.folder / "pairs.jsonl"))), self.ratings, self.guideline)
         self.server = AnnotationServer(study, preferred=usual_port(self.path))
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
@@ -294,5 +288,3 @@ def test_a_long_scale_takes_numbers(visit: Visitor, site: Site) -> None:
     page.locator("#ratings input[type=range]").first.fill("40")
     saved(page)
     assert site.last()["two"]["ratings"] == {"adequacy": 40}
-
-

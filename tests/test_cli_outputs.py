@@ -26,8 +26,6 @@ LINES = [
     "check pairs.tsv --junit new.xml --markdown new.xml",
     "check --scores pairs.tsv --baseline hyp.txt --markdown hyp.txt",
     "perturb ref.txt --antonyms hyp.txt -o hyp.txt",
-    "annotate --output hyp.txt --export hyp.txt",
-    "annotate --agreement ref.txt hyp.txt --export hyp.txt",
     "synthesize sescore2 ref.txt --corpus hyp.txt -o hyp.txt",
 ]
 

@@ -57,7 +57,7 @@ def test_columns_are_those_of_the_metric(metric: RoMe) -> None:
     found, own = features_of(metric, REFERENCES, HYPOTHESES), metric.features(references=REFERENCES, hypotheses=HYPOTHESES)
     assert np.array_equal(found.values[:, 2:], own.values)
     assert np.array_equal(found.segment, own.segment)
-    assert len(found) == 3 and found.values.shape == (4, 6)
+    assert found.values.shape == (4, 6)
 
 
 @pytest.mark.parametrize("emd", COLUMNS[:3])
@@ -138,22 +138,12 @@ def test_too_little_data_is_refused() -> None:
         ablation(_rated(np.ones(20)), _table(20), samples=10, progress=False)
 
 
-@pytest.mark.parametrize(("statistic", "slow"), [("spearman", spearmanr), ("kendall_b", kendalltau)])
-def test_correlations_between_scores(statistic: str, slow: object) -> None:
+def test_correlations_between_scores() -> None:
     """The matrix is symmetric with 1 on its diagonal, and each cell is scipy's; a constant side has no correlation."""
     chance = np.random.default_rng(0)
     scores = {"a": chance.random(30), "b": chance.random(30).round(1), "c": np.ones(30)}
-    found = component_correlations(scores, statistic=statistic)
+    found = component_correlations(scores)
     assert found.rows == found.columns == ("a", "b", "c")
     assert np.array_equal(found.values, found.values.T, equal_nan=True)
     assert found.values[0, 0] == pytest.approx(1.0) and np.isnan(found.values[2]).all()
-    assert found.values[0, 1] == pytest.approx(slow(scores["a"], scores["b"]).statistic)  # type: ignore[operator]
-
-
-def test_correlations_of_nothing_are_refused() -> None:
-    """One score, unequal lengths and a missing number are named."""
-    for scores in ({}, {"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [1.0]}):
-        with pytest.raises(InputError, match="two or more"):
-            component_correlations(scores)
-    with pytest.raises(InputError, match="b: segment 2"):
-        component_correlations({"a": [1.0, 2.0], "b": [1.0, np.nan]})
+    assert found.values[0, 1] == pytest.approx(spearmanr(scores["a"], scores["b"]).statistic)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rome.data.perturbations.perturbation import Replacement
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
@@ -24,9 +22,8 @@ from rome.evaluation.diagnosis.minimal_pairs import (
 )
 from rome.evaluation.metrics.functions import Length, References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
-from rome.evaluation.statistics.resampling import draw, estimate
+from rome.evaluation.statistics.resampling import draw
 from rome.exceptions import InputError
-from rome.reports.model import Heatmap, Table
 
 
 def made(better: Sequence[float], worse: Sequence[float], empty: Sequence[float] | None = None, name: str = "m") -> Contrast:
@@ -58,32 +55,18 @@ def test_sensitivity_needs_a_metric_that_sees_the_empty_text() -> None:
     assert np.isnan(made([4.0] * 10, [3.0] * 10, [0.0] * 9 + [4.0]).sensitivity).all()
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.floats(-9, 9) | st.just(float("nan"))), min_size=1))
-def test_resampled_means_are_the_textbooks(items: list[tuple[str, str, float]]) -> None:
-    """The first row is the data; every other row is the mean over the items of the drawn clusters, written out."""
-    clusters, keys = [item[0] for item in items], [item[1] for item in items]
-    values = np.array([item[2] for item in items])
+def test_resampled_means_are_the_textbooks() -> None:
+    """The first row is the data; every other row is the mean over the items of the drawn clusters, written out; nan is left out."""
+    clusters, keys, values = list("aabbcc"), list("xyxyxy"), np.array([1.0, 2.0, np.nan, 4.0, 5.0, 6.0])
     draws = draw(len(clusters), clusters, None, 5, 3)
     found = draws.means(values, keys)
-    assert list(found) == list(dict.fromkeys(keys))
-    for row in range(6):
+    assert list(found) == ["x", "y"]
+    for row, weights in enumerate(draws.weights[:, draws.clusters]):
         for key in found:
-            drawn = [
-                v
-                for v, m, k in zip(values, draws.clusters, keys, strict=True)
-                if k == key
-                for _ in range(int(draws.weights[row, m]))
-            ]
-            known = [value for value in drawn if value == value]
-            wanted = sum(known) / len(known) if known else float("nan")
-            assert found[key][row] == pytest.approx(wanted, nan_ok=True, abs=1e-9)
-    assert (draws.weights.sum(axis=1) == len(set(clusters))).all()
-
-
-def test_intervals_leave_nan_out() -> None:
-    """The data's own value is not a resample."""
-    assert estimate(np.array([99.0, 1.0, 1.0, np.nan])) == (99.0, 1.0, 1.0)
-    assert np.isnan(estimate(np.array([1.0]))[1:]).all()
+            here = [(v, w) for v, w, k in zip(values, weights, keys, strict=True) if k == key and v == v]
+            total = sum(w for _, w in here)
+            wanted = sum(v * w for v, w in here) / total if total else float("nan")
+            assert found[key][row] == pytest.approx(wanted, nan_ok=True)
 
 
 def test_table_4_counts_as_the_paper_does() -> None:
@@ -136,11 +119,6 @@ def test_every_table_of_the_paper() -> None:
         pytest.approx(0.1),
         1.0,
     )
-    figure = named(parts, "demetr_figure2")
-    assert isinstance(figure, Heatmap)
-    assert figure.values.shape == (33, 2)
-    assert list(dict.fromkeys(figure.groups)) == ["critical", "major", "minor", "base"]
-    assert [row[0] for row in named(parts, "demetr_by_language").rows] == ["german"]
 
 
 def test_published_figures_come_out_on_the_development_half() -> None:
@@ -198,7 +176,6 @@ def test_robustness_weighs_changes_of_one_text() -> None:
     assert row[:4] == ("adjectives by antonyms > adjectives by synonyms", 4, "m", (1 + 1 + 0 + 0.5) / 4)
     costs = rows_of(named(parts, "robustness"), "case")
     assert costs["2 adjectives by antonyms"]["z"] == pytest.approx(np.mean([0.9, 0.9, 0.5, 0.7]))
-    assert isinstance(parts[0], Table)
 
 
 def test_a_limit_leaves_so_many_items_of_each_kind() -> None:

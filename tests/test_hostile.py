@@ -53,7 +53,27 @@ HOSTILE = (
     *("\ue000", "\U0010ffff", "\ufffe", "\ufdd0", "\ufffd"),  # private, never assigned, replaced
     *("\u3000", "\u00a0", "\u1680", "\u2800", "\u3164", "\uffa0"),  # blanks, and letters that look like them
     *("ﷺ", "ß", "İ", "ı", "ﬁ", "ǅ", "Ω", "²", "½", "٣", "৩", "Ⅷ", "日本", "한", "ไ", "हिन्दी", "עב", "كتاب", "𝒳"),
-    *("'", '"', "”", "-", "--", "_", "(", "[[", "<b>", "&amp;", "=1+1", "@x", "\\", "/../", "%s", "{0}", "don't", "n't", "can not"),
+    *(
+        "'",
+        '"',
+        "”",
+        "-",
+        "--",
+        "_",
+        "(",
+        "[[",
+        "<b>",
+        "&amp;",
+        "=1+1",
+        "@x",
+        "\\",
+        "/../",
+        "%s",
+        "{0}",
+        "don't",
+        "n't",
+        "can not",
+    ),
     *("1e999", "9" * 400, "1,000.5", "0x10", "-0", "NaN", "three", "not", "a", "The", "cat", "sat", ".", "!", "?", "..."),
 )
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -27,7 +27,19 @@ HOSTILE = (
     *("=1+1", "+1", "-2+3", "@SUM(A1)", '=HYPERLINK("http://x.example","y")', "=cmd|' /C calc'!A0", "＝1+1", "'=1", " =1"),
     *("a\tb", "a\nb", "a\r\nb", "\t=1", "\r=1", 'a"b', "a,b", "a;b", "\\t", "\\"),
     *("\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\x08\x08", "\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\0", "\x7f"),
-    *("\u202edrow", "\u2066x", "<script>alert(1)</script>", "</table>", "| a | b |", "`x`", "{0}", "%s", "${x}", "نص", "é" * 60),
+    *(
+        "\u202edrow",
+        "\u2066x",
+        "<script>alert(1)</script>",
+        "</table>",
+        "| a | b |",
+        "`x`",
+        "{0}",
+        "%s",
+        "${x}",
+        "نص",
+        "é" * 60,
+    ),
 )
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys, line ends and tabs apart."""

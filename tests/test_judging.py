@@ -15,7 +15,7 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.findings import Findings
 from rome.exceptions import InputError
 
-from rated_sets import REFERENCES, rated_set
+from rated_sets import REFERENCES, rated_set, ratings_file
 
 FAST: Any = {"samples": 20, "permutations": 5}
 GROUP = {"reference": "Prices are low.", "acceptable": ["Prices are not high."], "critical": ["Prices are high."]}
@@ -35,15 +35,6 @@ def rows_of(rated: RatedSet, rating: str = "rating:quality") -> dict[str, list[A
         "hypothesis": [s.hypothesis for s in rated.segments],
         rating: [s.ratings["quality"] for s in rated.segments],
     }
-
-
-def ratings_file(path: Path) -> Path:
-    """The set as a file of one's own."""
-    columns = rows_of(rated_set())
-    rows = zip(*(columns[name] for name in columns), strict=True)
-    lines = ["\t".join(columns), *("\t".join([str(c[0]) if isinstance(c, list) else str(c) for c in row]) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
 
 
 def test_the_command_and_the_call_say_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,7 +106,9 @@ def test_several_sets_and_figures() -> None:
     assert set(zip(frame["set"], frame["dimension"], strict=True)) == {
         (name, dimension) for name in ("small", "other") for dimension in ("quality", "noise")
     }
-    assert found.shown[0] == "overview" and "overview" in found.tables
+    assert found.shown == tuple(
+        f"{name}_{rating}_leaderboard" for name in ("small", "other") for rating in ("quality", "noise")
+    )
 
 
 def test_the_display() -> None:
@@ -130,8 +123,6 @@ def test_the_display() -> None:
     assert len(found.to_dataframe("small_correlations")) == len(found.signatures) + 1  # a figure is the table of its numbers
     with pytest.raises(InputError, match=r"table 'nonsense' is unknown: choose one of small_quality_leaderboard, "):
         found.to_dataframe("nonsense")
-
-
 
 
 def test_meaning_from_a_file_and_from_groups(tmp_path: Path) -> None:
@@ -168,14 +159,10 @@ def test_blind_spots_of_texts_and_of_a_frame() -> None:
         (lambda: rome.evaluate("chrf", rated_set(), samples=0), "samples must be 1 or more, got 0"),
         (lambda: rome.evaluate("chrf", rated_set(), dimensions="colour"), "no dimension 'colour'"),
         (lambda: rome.evaluate("chrf", rated_set(), figures="nonsense"), "the figure 'nonsense' is unknown"),
-        (lambda: rome.evaluate("chrf", 3), "of type int"),
         (lambda: rome.evaluate(["chrf", "chrf"], rated_set()), "two metrics are called chrF2: give them different names"),
-        (lambda: rome.evaluate(lambda r, h: [1.0], rated_set()), "returned shape"),
         (lambda: rome.diagnose("chrf"), "texts needs texts: give a list of them"),
         (lambda: rome.diagnose("chrf", ["A."], "nonsense"), "the experiment 'nonsense' is unknown: choose one of texts"),
-        (lambda: rome.diagnose("chrf", "nowhere.txt"), "nowhere.txt does not exist"),
         (lambda: rome.diagnose("chrf", ["A."], "demetr"), "data must be the folder"),
-        (lambda: rome.diagnose("chrf", ["A."], limit=0), "limit must be 1 or more, got 0"),
         (lambda: rome.diagnose("chrf", [GROUP | {"critical": []}], "meaning"), "group 0: critical is missing"),
     ],
 )
@@ -191,7 +178,6 @@ def test_misuse_is_told_what_to_give(call: Any, message: str) -> None:
     [
         ({"item": None}, "the frame has no column item: name the columns item, reference, hypothesis, rating"),
         ({"hypothesis": [None] * 12}, "row 0: the hypothesis is missing"),
-        ({"reference": [None] * 12}, "row 0: the reference is missing or empty"),
         ({"rating:quality": None}, "row 0: needs an item and a column rating or rating:NAME"),
         ({"rating:quality": ["good"] * 12}, "row 0: rating:quality must be a finite number, got 'good'"),
     ],

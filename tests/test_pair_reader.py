@@ -174,7 +174,9 @@ def test_without_adapters_the_layers_are_the_trunks(tmp_path: Path) -> None:
     """A reader whose adapters add nothing leaves every number of the trunk's layers."""
     write_trunk(tmp_path / "encoder", "mpnet")
     write_reader(tmp_path, below=0, spread=0.0)
-    before = {name: tensor for name, tensor in stored_tensors(load_trunk(tmp_path / "encoder")).items() if "embeddings" not in name}
+    before = {
+        name: tensor for name, tensor in stored_tensors(load_trunk(tmp_path / "encoder")).items() if "embeddings" not in name
+    }
     layers = joint_layers(tmp_path / "encoder", load_weights(tmp_path / "errors" / READER_FILE)[0])
     torch.testing.assert_close(stored_tensors(layers), before, atol=1e-6, rtol=1e-6)
 
@@ -258,7 +260,9 @@ def test_equal_quantities_are_read_as_the_same_words(made: tuple[PairReader, Pai
     told, plain = reader([(one, other)], [equal])[0], reader([(one, read)])[0]
     p, sure = len(one.words), [1.0, 0.0, 0.0, 0.0]
     assert told.amount == pytest.approx(plain.amount, rel=1e-5) and len(told.probabilities) == p + len(other.words)
-    np.testing.assert_allclose(told.probabilities[[p + n for n in kept]], plain.probabilities[[p, p + 1, p + 2, p + 5]], atol=1e-5)
+    np.testing.assert_allclose(
+        told.probabilities[[p + n for n in kept]], plain.probabilities[[p, p + 1, p + 2, p + 5]], atol=1e-5
+    )
     np.testing.assert_allclose(told.types[[0, 1, 2, 5, 6]], plain.types[[0, 1, 2, 5, 6]], atol=1e-5)
     for n in (3, 4, *(p + n for n in range(3, 8))):
         assert told.probabilities[n].tolist() == sure

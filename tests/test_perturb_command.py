@@ -16,7 +16,7 @@ from test_perturbations import holds
 from rome.cli import main
 from rome.data.perturbations.perturbation import Materials, Perturbed
 from rome.data.perturbations.registry import PERTURBATIONS
-from rome.evaluation.annotate.ratings import read_items
+from rome.evaluation.annotate.ratings import rated_items
 from rome.evaluation.perturbing import PerturbedText, SimilarWords, materials_for, perturb_texts
 from rome.exceptions import InputError
 from rome.features.values import Analysis
@@ -144,7 +144,7 @@ def test_pairs_are_read_by_the_other_commands(rome: Run, texts: str, tmp_path: P
     path.write_text(out, encoding="utf-8")
     pairs = read_pairs(str(path))
     assert code == 0 and pairs
-    systems = [item.system for item in read_items(str(path))]
+    systems = [item.system for item in rated_items(read_pairs(str(path)))]
     lowered = [n for n, system in enumerate(systems) if system == "lowercased_text"]
     assert lowered and set(systems) <= {"lowercased_text", "number_changed"}
     assert all(pairs[n].hypothesis == pairs[n].references[0].lower() != pairs[n].references[0] for n in lowered)

@@ -108,7 +108,9 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
         corpus(1).save(tmp_path / "nowhere" / "scores.jsonl")
     one, other = corpus(2)
     CorpusScore((one, replace(other, signature="features:1"))).save(path)
-    with pytest.raises(SignatureMismatchError, match=r"scored in two ways \(features: 2 in .*scores.jsonl: the first segment, 1 in segment 1"):
+    with pytest.raises(
+        SignatureMismatchError, match=r"scored in two ways \(features: 2 in .*scores.jsonl: the first segment, 1 in segment 1"
+    ):
         CorpusScore.load(path)
 
 

@@ -19,9 +19,9 @@ from rome.cli.package import cards_table
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, fitted_on, outputs_digest
 from rome.combining.table import FeatureTable
-from rome.evaluation.leaderboard import overview, parts_of
+from rome.evaluation.leaderboard import parts_of
 from rome.evaluation.metrics.registry import DEFAULT_METRICS, MetricMaker
-from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore, RomeSupervised
+from rome.evaluation.metrics.rome_scores import RomeFeatures, RomeScore
 from rome.evaluation.rated_scores import EvaluationSettings, evaluate
 from rome.exceptions import InputError, StoreError
 from rome.features.model_files import record_files
@@ -189,7 +189,7 @@ class Features(RomeFeatures):
 def _notes(metrics: list[Any], rated: Any) -> set[str]:
     """The notes of every table of agreement and of the overview."""
     judged = evaluate(rated, metrics, EvaluationSettings(samples=5, permutations=0), ["quality"])
-    return {part.note for part in [*parts_of(judged, metrics), overview(judged)] if isinstance(part, Table)}
+    return {part.note for part in parts_of(judged, metrics) if isinstance(part, Table)}
 
 
 def test_a_net_that_knows_the_set_is_marked_in_every_table() -> None:
@@ -198,12 +198,12 @@ def test_a_net_that_knows_the_set_is_marked_in_every_table() -> None:
     outputs = outputs_digest(segment.hypothesis for segment in reversed(rated.segments))
     features = Features(RoMe(progress=False, combiner=net()))
     for source in (RatedSource("small", "0"), RatedSource("renamed", outputs)):
-        metrics = [RomeScore(features), RomeSupervised(features, net(source))]
+        metrics = [RomeScore(features), RomeScore(features, net(source))]
         notes = _notes(metrics, rated)
         assert len(notes) >= 3
         assert all(f"RoMe-supervised was trained on this set's ratings ({source.name})" in note for note in notes)
         assert all("cross-validated" in note for note in notes)
-    metrics = [RomeScore(features), RomeSupervised(features, net(RatedSource("other", "0")))]
+    metrics = [RomeScore(features), RomeScore(features, net(RatedSource("other", "0")))]
     assert not any("trained on" in note for note in _notes(metrics, rated))
 
 
@@ -219,7 +219,7 @@ def test_the_supervised_score_is_its_own_metric(package: Path, supervised: Path)
     assert maker.make("rome").name == "RoMe" and metric.signature != maker.make("rome").signature
     assert MetricMaker(RoMe(progress=False, scorer="supervised")).make("rome").name == "RoMe-supervised"
     features = Features(RoMe(progress=False, combiner=net()))
-    same = RomeSupervised(features, net(RatedSource("x", "0"))).score([["a b", "a c"]], ["a c"])
+    same = RomeScore(features, net(RatedSource("x", "0"))).score([["a b", "a c"]], ["a c"])
     assert same == RomeScore(features).score([["a b", "a c"]], ["a c"]) == net().score(np.ones((1, 4)))
 
 

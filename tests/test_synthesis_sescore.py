@@ -488,5 +488,3 @@ def test_the_embedded_filler_leaves_out_what_stands_there() -> None:
     assert [word for word, _ in filler.fill([FillRequest("A dog", 2, 5)])[0]] == ["cat", "red", "old", "two"]
     assert [word for word, _ in filler.fill([FillRequest("A big", 2, 5)])[0]] == ["Dog", "cat", "red", "old"]
     assert filler.of([FillRequest("A dog", 2, 5)]) == [0.5] and filler.signature == "embedded@abc#top4"
-
-

@@ -96,7 +96,10 @@ def test_a_line_without_end_is_refused(
     """A plain file too: no line of texts comes near 64 MiB (here lowered)."""
     monkeypatch.setattr(files, "_LONGEST", MIB)
     (tmp_path / "a.txt").write_bytes(b"short\n" + b"x" * (8 * MIB))
-    with memory_below(6 * MIB), pytest.raises(InputError, match=r"a\.txt:2: the line has over 1 MiB: give one segment per line"):
+    with (
+        memory_below(6 * MIB),
+        pytest.raises(InputError, match=r"a\.txt:2: the line has over 1 MiB: give one segment per line"),
+    ):
         read(str(tmp_path / "a.txt"))
     (tmp_path / "a.txt").write_bytes(b"x" * (MIB - 1) + b"\n" + b"y" * MIB)
     assert [len(line) for line in read(str(tmp_path / "a.txt"))] == [MIB - 1, MIB]

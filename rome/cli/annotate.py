@@ -1,4 +1,4 @@
-"""Collect people's ratings and error spans on a local web page; print how far the annotators agree; export."""
+"""Collect people's ratings and error spans on a local web page; print how far the annotators agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from contextlib import closing
 from rome.cli.options import MakeMetric, completes_files
 from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
 from rome.exceptions import InputError
-from rome.storage.files import open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,21 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scale", default="1-3", metavar="LOW-HIGH", help="1-3 (default), 0-100 or other whole numbers")
     group.add_argument("--dimensions", nargs="+", metavar="NAME", help="default: fluency semantic grammar")
     group.add_argument("--categories", nargs="+", metavar="NAME", help="kinds of error (default: an MQM-like list)")
-    order = "shuffled: another order for each annotator"
-    group.add_argument("--order", choices=("file", "shuffled"), default="file", help=order)
-    group.add_argument("--seed", type=int, default=0, help="of the shuffled order (default: 0)")
     group = parser.add_argument_group("the page")
     group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, which only this machine reaches")
     group.add_argument("--port", type=int, default=0, help="default: 0, a free one, the same for the same FILE where it can be")
     group.add_argument("--no-browser", action="store_true", help="only print the address")
-    group = parser.add_argument_group("afterwards", "FILE... of --agreement, or else of --output, is read; no page is opened")
+    group = parser.add_argument_group("afterwards", "FILE... of --agreement is read; no page is opened")
     group.add_argument("--agreement", nargs="+", metavar="FILE", help="print how far the annotators of these files agree")
-    group.add_argument("--export", metavar="FILE", help="write one line per segment with the mean ratings and all marks")
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Serve the page until interrupted, or read collected ratings."""
-    if options.agreement is not None or options.export is not None:
+    if options.agreement is not None:
         return _read(options)
     if not names_texts(options) or options.output is None:
         raise InputError("name the pairs to rate and --output FILE for the ratings (or --agreement FILE to read some)")
@@ -45,24 +40,16 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
 
 def _read(options: argparse.Namespace) -> int:
-    """Print the agreement of collected ratings, and export them."""
+    """Print the agreement of collected ratings."""
     from rome.evaluation.annotate.agreement import agreement_table, span_table
-    from rome.evaluation.annotate.ratings import export_lines, read_ratings
+    from rome.evaluation.annotate.ratings import read_ratings
     from rome.reports.text import table_text
 
-    paths = options.agreement or ([options.output] if options.output else None)
-    if not paths or names_texts(options):
-        raise InputError("name the ratings to read, --agreement FILE or --output FILE, and no pairs")
-    ratings, notes = read_ratings(paths)
+    if names_texts(options):
+        raise InputError("name the ratings to read with --agreement FILE, and no pairs")
+    ratings, notes = read_ratings(options.agreement)
     _report(*notes)
-    if options.export is not None:
-        lines = list(export_lines(ratings))
-        with open_output(options.export) as stream:
-            stream.writelines(f"{line}\n" for line in lines)
-        if len(lines) < len(ratings):
-            _report(f"{len(ratings) - len(lines)} of {len(ratings)} segments were left out: not rated in every dimension")
-    if options.agreement is not None:
-        print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
+    print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0
 
 
@@ -78,16 +65,12 @@ def _collect(options: argparse.Namespace) -> int:
     if not items:
         raise InputError(no_segment(options))
     with closing(RatingsFile(options.output)) as ratings:
-        study = Study(items, ratings, guideline, seed=options.seed if options.order == "shuffled" else None)
+        study = Study(items, ratings, guideline)
         preferred = usual_port(options.output)
         server = AnnotationServer(study, host=options.host, port=options.port, preferred=preferred, say=_report)
         if not server.loopback:
             _report(f"{options.host} can be reached from other machines: whoever has the address can rate, without encryption")
         _report(*ratings.notes)
-        if study.foreign:
-            _report(
-                f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they are kept"
-            )
         if ratings.records:
             _report(f"{options.output} holds {len(ratings.records)} saves: the work continues there")
         print(server.url, flush=True)

@@ -65,7 +65,7 @@ def evaluate(
         Whether scores that were published with a set are judged too.
     """
     figures, dimensions = ([given] if isinstance(given, str) else given for given in (figures, dimensions))
-    settings = EvaluationSettings.of(figures, _positive(samples), max(0, permutations), seed)
+    settings = EvaluationSettings.of(figures, samples, max(0, permutations), seed)
     metrics, maker = _metrics(metric, seed)
     if baselines:
         metrics += [maker.make(name) for name in BASELINES if name not in [one.name for one in metrics]]
@@ -110,15 +110,9 @@ def diagnose(
         raise InputError(f"the experiment {experiment!r} is unknown: choose one of {', '.join(EXPERIMENTS)}")
     if limit is not None and limit < 1:
         raise InputError(f"limit must be 1 or more, got {limit}")
-    settings = DiagnosisSettings(_positive(samples), seed, limit, worst=worst)
+    settings = DiagnosisSettings(samples, seed, limit, worst=worst)
     metrics, maker = _metrics(metric, seed)
     return find(experiment, metrics, maker, settings, _data(data, experiment, limit))
-
-
-def _positive(samples: int) -> int:
-    if samples < 1:
-        raise InputError(f"samples must be 1 or more, got {samples}: 1000 is usual")
-    return samples
 
 
 def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
@@ -130,10 +124,6 @@ def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
     rome = own[0] if own else RoMe()
     maker = MetricMaker(rome, progress=rome.config.progress, seed=seed)
     metrics = [_metric(one, name if isinstance(name, str) else "", maker) for name, one in named.items()]
-    names = [one.name for one in metrics]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
     return metrics, maker
 
 

@@ -1,14 +1,12 @@
-"""Leaderboards of metrics on rated sets: agreement with intervals and tests, systems, error spans, and an overview of all sets."""
+"""Leaderboards of metrics on rated sets: agreement with intervals and tests, systems, and error spans."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
 from rome.data.readers.rated import ErrorMark, RatedSet
@@ -17,19 +15,14 @@ from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
-from rome.evaluation.statistics.agreement import STATISTICS, check_scores
+from rome.evaluation.statistics.agreement import STATISTICS
 from rome.evaluation.statistics.resampling import (
-    Estimate,
     bootstrap_difference,
-    difference,
-    estimate,
     permutation_test,
-    resampled_mean,
     system_agreement,
     williams_test,
 )
 from rome.evaluation.statistics.spans import corpus_spans
-from rome.exceptions import InputError
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
 FEWEST = 3
@@ -39,12 +32,12 @@ OF_SYSTEMS = ("pairwise_accuracy", "pearson", "kendall_b")
 
 def systems(judged: RatedScores) -> Table | None:
     """Tabulate the agreement of every metric on systems; return None with fewer than three systems or without names."""
-    keys = judged.keys
+    keys = {"systems": [segment.system for segment in judged.rated.segments], **judged.keys}
     names = set(zip(keys["language_pairs"], keys["systems"], strict=True))
-    if len({system for _, system in names}) < FEWEST or any(not system for _, system in names):
+    if len(set(keys["systems"])) < FEWEST or not all(keys["systems"]):
         return None
-    settings, rows = judged.settings, list[Row]()
-    chosen: dict[str, Any] = {"samples": settings.samples, "seed": settings.seed, "level": settings.level, **keys}
+    rows: list[Row] = []
+    chosen: dict[str, Any] = {**judged.resampling, **keys}
     for metric, scores in judged.scores.items():
         rows.append(
             (metric, *(system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS))
@@ -60,53 +53,6 @@ def systems(judged: RatedScores) -> Table | None:
     )
 
 
-def ranking(judged: RatedScores) -> Table | None:
-    """Rank the systems by people and by the first metric, each with an interval and a paired bootstrap against the next one.
-
-    Return None with fewer than two systems, without names, or for several language pairs.
-    """
-    segments = judged.rated.segments
-    names = list(dict.fromkeys(segment.system for segment in segments))
-    if len(names) < 2 or not all(names) or len({segment.language_pair for segment in segments}) > 1:
-        return None
-    metric = next(iter(judged.scores))
-    sides = {"people": judged.people, metric: judged.scores[metric]}
-    rows_of = {name: [n for n, segment in enumerate(segments) if segment.system == name] for name in names}
-    names.sort(key=lambda name: -float(judged.people[rows_of[name]].mean()))
-    rows: list[Row] = []
-    for name, following in zip(names, (*names[1:], None), strict=True):
-        cells: list[Any] = [name, len(rows_of[name])]
-        for side in sides.values():
-            cells.append(_mean_and_interval(judged, side, rows_of[name]))
-            cells.append(None if following is None else _ahead(judged, side, rows_of[name], rows_of[following]))
-        rows.append(tuple(cells))
-    return interval_table(
-        f"{judged.label}_system_ranking",
-        f"{judged.rated.name}, {judged.dimension}: the systems under people and under {metric}",
-        ("system", "outputs", *(column for side in sides for column in (f"{side}*", f"{side}_ahead"))),
-        rows,
-        "Mean over the system's outputs. ahead: share of bootstrap resamples of the inputs that both systems answered in which a system is "
-        "ahead of the one in the next row (Koehn 2004); 1 minus that is a p-value.",
-    )
-
-
-def _mean_and_interval(judged: RatedScores, scores: Scores, rows: list[int]) -> Estimate:
-    """Return the mean of a system's outputs with its bootstrap interval."""
-    settings = judged.settings
-    return estimate(resampled_mean(scores[rows], settings.samples, settings.seed), settings.level)
-
-
-def _ahead(judged: RatedScores, scores: Scores, first: list[int], second: list[int]) -> float | None:
-    """Return the share of resamples in which the first system is ahead, a tie counting half; None without a common input."""
-    items, settings = judged.keys["items"], judged.settings
-    of_second = {items[n]: n for n in second}
-    pairs = [(n, of_second[items[n]]) for n in first if items[n] in of_second]
-    if not pairs:
-        return None
-    left, right = (list(side) for side in zip(*pairs, strict=True))
-    return difference(resampled_mean(scores[left] - scores[right], settings.samples, settings.seed)).ahead
-
-
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     """Tabulate precision, recall and F1 by characters of metrics that mark errors, beside trivial markers and raters.
 
@@ -118,10 +64,6 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     if not predictions:
         return None
     texts = [segment.hypothesis for segment in segments]
-    first = next(iter(predictions))
-    predictions[f"random, like {first}"] = [
-        scattered(marks, len(text), n) for n, (marks, text) in enumerate(zip(predictions[first], texts, strict=True))
-    ]
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
     judged = [(segment.marks, len(segment.hypothesis)) for segment in segments]
@@ -139,11 +81,11 @@ def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     return Table(
         f"{rated.name}_spans",
         f"{rated.name}: error spans",
-        ("marked by", "precision", "recall", "f1", "segment_f1", "f1_best_rater", "segments"),
+        ("marked by", "precision", "recall", "f1", "segment_f1", "segments"),
         tuple(rows),
         "Characters marked on both sides count 1 with the right severity (major with critical), 1/2 with the wrong one (WMT's task on error "
-        "spans). Against every rater of a segment, then the mean; f1_best_rater: against the best rater of each segment. Marks "
-        "without a place in the text (omissions) are not targets. A rater is judged against the others of the same segment.",
+        "spans). Against every rater of a segment, then the mean. Marks without a place in the text (omissions) "
+        "are not targets. A rater is judged against the others of the same segment.",
     )
 
 
@@ -151,21 +93,7 @@ def _spans_row(name: str, judged: Sequence[tuple[Any, Any, int]]) -> tuple[Cell,
     """Return one row from predicted marks, marks of the raters, and the length of each text."""
     agreed = corpus_spans(*zip(*judged, strict=True))
     mean = agreed.mean
-    return (name, mean.precision, mean.recall, mean.f1, agreed.segment_f1, agreed.best.f1, agreed.segments)
-
-
-def scattered(marks: Sequence[ErrorMark], length: int, seed: int) -> tuple[ErrorMark, ...]:
-    """Return as many marks, of the same lengths and severities, at random places of the text."""
-    chance = random.Random(seed)
-    moved = []
-    for mark in marks:
-        if mark.start is not None and mark.end is not None:
-            start = chance.randint(0, max(0, length - (mark.end - mark.start)))
-            moved.append(ErrorMark(start, min(length, start + mark.end - mark.start), mark.severity, "random"))
-    return tuple(moved)
-
-
-WITHIN = ("spearman", "pearson", "kendall_b")
+    return (name, mean.precision, mean.recall, mean.f1, agreed.segment_f1, agreed.segments)
 
 
 def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
@@ -187,39 +115,6 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
     values, low, high = zip(*(row[1] for row in rows), strict=True)
     return table, Bars(
         f"{judged.label}_bars", f"{title} ({labels[0]})", tuple(row[0] for row in rows), values, low, high, labels[0]
-    )
-
-
-def within(judged: RatedScores, key: str, note: str) -> Table:
-    """Tabulate the agreement over the outputs of each system or each language pair alone."""
-    keys = judged.keys[f"{key}s"]
-    rows: list[tuple[Cell, ...]] = []
-    for value in dict.fromkeys(keys):
-        here = np.array([one == value for one in keys])
-        for metric, scores in judged.scores.items():
-            values = (STATISTICS[name](judged.people[here], scores[here]) for name in WITHIN)
-            rows.append((value, int(here.sum()), metric, *values))
-    title = f"{judged.rated.name}, {judged.dimension}: by {key.replace('_', ' ')}"
-    name = "language_pairs" if key == "language_pair" else f"by_{key}"
-    return Table(f"{judged.label}_{name}", title, (key, "outputs", "metric", *WITHIN), tuple(rows), note)
-
-
-def overview(all_judged: Sequence[RatedScores]) -> Table:
-    """Tabulate one row per set, dimension and figure (the main one, and one per input), with the metrics that every set has."""
-    common = [name for name in all_judged[0].scores if all(name in judged.scores for judged in all_judged)]
-    rows: list[tuple[Cell, ...]] = []
-    for judged in all_judged:
-        by_item = [measure for measure in judged.figures[1:] if measure.average == "item"][:1]
-        for measure in (judged.figures[0], *by_item):
-            values = (judged.agreement(name, measure).value for name in common)
-            rows.append((judged.rated.name, judged.dimension, measure.label, *values))
-    notes = dict.fromkeys(f"{judged.rated.name}: {note}" for judged in all_judged for note in judged.notes)
-    return Table(
-        "overview",
-        "Agreement with people at a glance",
-        ("set", "dimension", "figure", *common),
-        tuple(rows),
-        " ".join(["Metrics that every set has. Intervals, tests and further figures: below, by set.", *notes]),
     )
 
 
@@ -256,7 +151,7 @@ def _williams(judged: RatedScores, first: str, other: str) -> float | None:
 
 
 def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Table | Figure]:
-    """Return for each dimension leaderboard, tests, language pairs and systems; then error spans and correlations of the metrics.
+    """Return for each dimension leaderboard, tests and systems; then error spans and correlations of the metrics.
 
     Every table of agreement ends with the notes of the set.
     """
@@ -301,13 +196,11 @@ def judge(
         signatures |= {name: f"published with {rated.name}" for name in judged[0].scores if name not in signatures}
         everything += judged
         parts += parts_of(judged, metrics)
-    if len(everything) > 1:
-        parts.insert(0, overview(everything))
     return Findings(
         "Agreement with people",
         "How far metrics agree with people, with intervals and tests.",
         tuple(parts),
-        tuple(part.name for part in parts if part.name.endswith(("overview", "_leaderboard", "_spans"))),
+        tuple(part.name for part in parts if part.name.endswith(("_leaderboard", "_spans"))),
         all_leaderboards(everything, parts),
         signatures,
         {rated.name: rated.digest for rated in sets},
@@ -331,13 +224,8 @@ def _agreement(one: RatedScores) -> list[Table | Figure]:
     """Return the agreement of the metrics with one dimension."""
     parts: list[Table | Figure] = [*leaderboard(one)]
     parts += [differences(one)] if len(one.scores) > 1 else []
-    if len(set(one.keys["language_pairs"])) > 1:
-        parts.append(within(one, "language_pair", "Pooled within each language pair."))
-    parts += [table for table in (systems(one), ranking(one)) if table is not None]
-    if len(set(one.keys["systems"])) > 1:
-        parts.append(
-            within(one, "system", "Over the outputs of one system: good outputs against bad ones (RoMe, tables 6 and 7).")
-        )
+    table = systems(one)
+    parts += [table] if table is not None else []
     return parts
 
 
@@ -346,10 +234,8 @@ def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
     return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
 
 
-def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = "spearman") -> Heatmap:
-    """Return the symmetric matrix of a statistic between every two of the given scores (RoMe, figure 5).
-
-    Raises InputError for fewer than two names, other lengths, or numbers that are not finite.
+def component_correlations(scores: Mapping[str, Scores]) -> Heatmap:
+    """Return the symmetric matrix of Spearman's correlation between every two of the given scores (RoMe, figure 5).
 
     Parameters
     ----------
@@ -357,15 +243,10 @@ def component_correlations(scores: Mapping[str, ArrayLike], *, statistic: str = 
         Name of a metric, a component or a human dimension -> (n,) numbers for the same outputs. A cell is nan if one side is constant, on
         the diagonal too.
     """
-    columns = {name: check_scores(given, name) for name, given in scores.items()}
-    sizes = {name: len(values) for name, values in columns.items()}
-    if len(columns) < 2 or len(set(sizes.values())) != 1:
-        raise InputError(f"scores must be two or more of one length, got {sizes}")
-    names, measure = tuple(columns), STATISTICS[statistic]
+    names = tuple(scores)
     values = np.full((len(names), len(names)), np.nan)
     for row, name in enumerate(names):
         for column in range(row + 1):
-            values[row, column] = values[column, row] = measure(columns[name], columns[names[column]])
-    outputs = next(iter(sizes.values()))
-    note = f"{statistic} between every two, over the same {outputs} outputs (RoMe, figure 5)."
+            values[row, column] = values[column, row] = STATISTICS["spearman"](scores[name], scores[names[column]])
+    note = f"Spearman's correlation of every two, over the same {len(scores[names[0]])} outputs (RoMe, figure 5)."
     return Heatmap("correlations", "How alike the scores are", names, names, values, note=note)

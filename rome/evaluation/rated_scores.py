@@ -15,7 +15,7 @@ from rome.data.readers.rated import RatedSet
 from rome.data.readers.registry import read_rated
 from rome.evaluation.findings import few_note
 from rome.evaluation.metrics.functions import Scores
-from rome.evaluation.metrics.registry import scores_on
+from rome.evaluation.metrics.registry import check_names, scores_on
 from rome.evaluation.statistics.agreement import AVERAGES, CALIBRATED, STATISTICS, Agreement, Average, agreement
 from rome.evaluation.statistics.resampling import Estimate, bootstrap_interval
 from rome.exceptions import InputError
@@ -39,7 +39,7 @@ class Measure(NamedTuple):
         if statistic not in (*STATISTICS, CALIBRATED) or average not in ("", *AVERAGES):
             raise InputError(
                 f"the figure {text!r} is unknown: write STATISTIC or STATISTIC/AVERAGE, with a statistic of "
-                f"{', '.join((*STATISTICS, CALIBRATED))} and an average of item, system, language_pair"
+                f"{', '.join((*STATISTICS, CALIBRATED))} and an average of item, language_pair"
             )
         return Measure(statistic, average or "none")  # type: ignore[arg-type]
 
@@ -129,19 +129,18 @@ class RatedScores:
     def keys(self) -> dict[str, Any]:
         """Return the keys by which agreement groups."""
         segments = self.rated.segments
-        return {
-            "items": [s.item for s in segments],
-            "systems": [s.system for s in segments],
-            "language_pairs": [s.language_pair for s in segments],
-        }
+        return {"items": [s.item for s in segments], "language_pairs": [s.language_pair for s in segments]}
+
+    @property
+    def resampling(self) -> dict[str, Any]:
+        """Return the settings of the bootstrap."""
+        return {"samples": self.settings.samples, "seed": self.settings.seed, "level": self.settings.level}
 
     def offers(self, measure: Measure) -> bool:
-        """Return whether the set has the groups of an average: several outputs for most inputs, several systems or language pairs."""
+        """Return whether the set has the groups of an average: several outputs for most inputs, or several language pairs."""
         if measure.average == "item":
             return self.inputs <= 0.7 * len(self.people)
-        if measure.average == "none":
-            return True
-        return len(set(self.keys[f"{measure.average}s"])) > 1
+        return measure.average == "none" or len(set(self.keys["language_pairs"])) > 1
 
     @cached_property
     def figures(self) -> tuple[Measure, ...]:
@@ -154,9 +153,8 @@ class RatedScores:
 
     def interval(self, metric: str, measure: Measure) -> Estimate:
         """Return the figure with its bootstrap interval over inputs."""
-        settings, chosen = self.settings, {"statistic": measure.statistic, "average": measure.average, **self.keys}
-        drawn = {"samples": settings.samples, "seed": settings.seed, "level": settings.level}
-        return bootstrap_interval(self.people, self.scores[metric], **drawn, **chosen)
+        chosen = {"statistic": measure.statistic, "average": measure.average, **self.keys}
+        return bootstrap_interval(self.people, self.scores[metric], **self.resampling, **chosen)
 
 
 def evaluate(
@@ -169,12 +167,7 @@ def evaluate(
     unknown = [name for name in dimensions if name not in rated.dimensions]
     if unknown:
         raise InputError(f"{rated.name} has no dimension {unknown[0]!r}: choose one of {', '.join(rated.dimensions)}")
-    names = [metric.name for metric in metrics]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice or not names:
-        raise InputError(
-            f"two metrics are called {twice[0]}: give each once" if twice else "no metric was given: give at least one"
-        )
+    check_names(metrics)
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     inputs = len({segment.group for segment in rated.segments})
     all_notes = (

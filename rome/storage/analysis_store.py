@@ -141,7 +141,9 @@ class KeyValueFile:
         except FileNotFoundError:  # another process has done so
             return
         except OSError as problem:
-            message = f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
+            message = (
+                f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
+            )
             raise StoreError(message) from problem
         _say(f"the store {self.path} was damaged ({error}): it is now {aside}, and a new one was begun")
 

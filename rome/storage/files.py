@@ -178,7 +178,9 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
         try:
             temporary = _temporary_beside(target)
         except OSError as error:
-            raise refusal(f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable") from error
+            raise refusal(
+                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
+            ) from error
         try:
             yield temporary
             _sync(temporary, os.O_RDWR)

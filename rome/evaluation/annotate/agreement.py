@@ -1,4 +1,4 @@
-"""Agreement of annotators: Cohen's, Fleiss' and Krippendorff's coefficients for each dimension, and the overlap of error spans."""
+"""Agreement of annotators: Cohen's and Krippendorff's coefficients for each dimension, and the overlap of error spans."""
 
 from __future__ import annotations
 
@@ -16,30 +16,24 @@ Matrix = Mapping[str, Mapping[int, float]]
 """Annotator -> item -> rating; items without a rating are left out."""
 _MOST_CATEGORIES = 10
 _NOTE = (
-    "shared: items that two or more rated. Cohen: mean over pairs of annotators, on the items that both rated; weighted: with squared "
-    "differences. Fleiss: on the items that everybody rated. Krippendorff's alpha: on all shared items. 1: full agreement, 0: chance. "
-    "A dash: not defined, because all ratings are equal or nobody shares an item, or (Cohen, Fleiss) not meant for ratings more than "
-    f"{_MOST_CATEGORIES - 1} apart."
+    "shared: items that two or more rated. Cohen: mean over pairs of annotators, on the items that both rated. Krippendorff's alpha: on all "
+    "shared items. 1: full agreement, 0: chance. A dash: not defined, because all ratings are equal or nobody shares an item, or (Cohen) not "
+    f"meant for ratings more than {_MOST_CATEGORIES - 1} apart."
 )
 
 
-def cohen_kappa(ratings: Matrix, *, weighted: bool = False) -> float | None:
-    """Return Cohen's kappa (1960), or with squared differences as weights (1968): the mean over pairs of annotators that share items.
+def cohen_kappa(ratings: Matrix) -> float | None:
+    """Return Cohen's kappa (1960), the mean over pairs of annotators that share items.
 
     None if no pair shares an item, or every shared rating is the same. A missing rating leaves the item out for that pair.
     """
-    name = "weighted_kappa_pairwise" if weighted else "kappa_pairwise"
     values = []
     for one, other in combinations(ratings, 2):
-        rows = _shared({one: ratings[one], other: ratings[other]})
-        values.append(_coefficient(rows, name, one, other, distance=_squared if weighted else None))
+        common = ratings[one].keys() & ratings[other].keys()
+        rows = [(name, item, ratings[name][item]) for name in (one, other) for item in sorted(common)]
+        values.append(_coefficient(rows, "kappa_pairwise", one, other))
     defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
-
-
-def fleiss_kappa(ratings: Matrix) -> float | None:
-    """Return Fleiss' kappa (1971) on the items that every annotator rated; None without any, or if every rating is the same."""
-    return _coefficient(_shared(ratings), "pi") if len(ratings) > 1 else None
 
 
 def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
@@ -50,17 +44,17 @@ def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
     Parameters
     ----------
     level
-        "nominal", "ordinal" or "interval".
+        "ordinal" or "interval".
     """
     counts = Counter(item for rated in ratings.values() for item in rated)
     rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
-    distances = {"nominal": None, "ordinal": _ordinal(Counter(label for _, _, label in rows)), "interval": _squared}
-    return _coefficient(rows, "alpha", distance=distances[level])
+    distance = _squared if level == "interval" else _ordinal(Counter(label for _, _, label in rows))
+    return _coefficient(rows, "alpha", distance=distance)
 
 
 def agreement_table(ratings: Ratings) -> Table:
     """Tabulate the coefficients of every dimension. Raises ModelMissingError without NLTK."""
-    columns = ("dimension", "annotators", "items", "shared", "Cohen", "weighted", "Fleiss", "alpha ordinal", "alpha interval")
+    columns = ("dimension", "annotators", "items", "shared", "Cohen", "alpha ordinal", "alpha interval")
     return Table(
         "agreement",
         "Agreement between annotators",
@@ -102,17 +96,9 @@ def _row(ratings: Ratings, dimension: str) -> tuple[str | int | float | None, ..
         len(counts),
         sum(count > 1 for count in counts.values()),
         cohen_kappa(matrix) if nominal else None,
-        cohen_kappa(matrix, weighted=True),
-        fleiss_kappa(matrix) if nominal else None,
         krippendorff_alpha(matrix, "ordinal"),
         krippendorff_alpha(matrix, "interval"),
     )
-
-
-def _shared(ratings: Matrix) -> list[tuple[str, int, float]]:
-    """Return annotator, item and rating of the items that every annotator rated."""
-    common = set.intersection(*(set(rated) for rated in ratings.values())) if ratings else set()
-    return [(name, item, rated[item]) for name, rated in ratings.items() for item in sorted(common)]
 
 
 def _coefficient(

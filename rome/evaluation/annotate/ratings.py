@@ -6,9 +6,8 @@ import errno
 import hashlib
 import json
 import os
-import random
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,7 +20,7 @@ from rome.data.readers.own import rated_line
 from rome.data.readers.rated import ErrorMark
 from rome.exceptions import InputError, StoreError
 from rome.storage.files import STANDARD_INPUT, as_input_error, named
-from rome.storage.pair_files import PairRow, read_pairs
+from rome.storage.pair_files import PairRow
 
 Identity = tuple[str, str, str]
 """Language pair, item and system."""
@@ -66,14 +65,6 @@ class AnnotationItem:
         }
 
 
-def read_items(path: str) -> list[AnnotationItem]:
-    """Read a table of pairs as items; see `rated_items`."""
-    items = rated_items(read_pairs(path))
-    if not items:
-        raise InputError(f"{path} holds no segment: give at least one")
-    return items
-
-
 def rated_items(pairs: Iterable[PairRow]) -> list[AnnotationItem]:
     """Return the items of pairs from a file.
 
@@ -94,14 +85,6 @@ def rated_items(pairs: Iterable[PairRow]) -> list[AnnotationItem]:
         items = [replace(item, item=str(number)) for number, item in enumerate(items, start=1)]
     _check(items)
     return items
-
-
-def in_order(items: Sequence[AnnotationItem], *, seed: int | None, annotator: str) -> list[AnnotationItem]:
-    """Return the items in file order (seed None), or shuffled by seed and annotator."""
-    rows = list(items)
-    if seed is not None:
-        random.Random(f"{seed}\n{annotator}").shuffle(rows)
-    return rows
 
 
 def _check(items: list[AnnotationItem]) -> None:
@@ -288,26 +271,3 @@ def read_ratings(paths: Sequence[str]) -> tuple[Ratings, list[str]]:
 def dimensions_of(ratings: Ratings) -> list[str]:
     """Return the rated dimensions, in the order of first appearance."""
     return list(dict.fromkeys(name for group in ratings.values() for record in group.values() for name in record.ratings))
-
-
-def export_lines(ratings: Ratings) -> Iterator[str]:
-    """Yield one line of JSON per output that at least one annotator rated in every dimension: means over these annotators, and their marks.
-
-    ``ratings`` has the mean of each dimension, ``errors`` every mark with its annotator, ``annotators`` the annotators of the means. An
-    annotator who left out a dimension of an item is left out of that item, so that all its means are of the same people.
-    """
-    dimensions = dimensions_of(ratings)
-    for group in ratings.values():
-        complete = [record for record in group.values() if set(record.ratings) >= set(dimensions)]
-        if complete:
-            yield json.dumps(_merged(complete, dimensions), ensure_ascii=False)
-
-
-def _merged(records: Sequence[Record], dimensions: Sequence[str]) -> dict[str, Any]:
-    """Return one output with the ratings and marks of several annotators."""
-    return {
-        **records[0].item.row(),
-        "ratings": {name: sum(record.ratings[name] for record in records) / len(records) for name in dimensions},
-        "errors": [error | {"annotator": record.annotator} for record in records for error in record.answers()["errors"]],
-        "annotators": [record.annotator for record in records],
-    }

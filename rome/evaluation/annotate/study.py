@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rome.data.readers.rated import mark_of
-from rome.evaluation.annotate.ratings import AnnotationItem, RatingsFile, Record, in_order, last_records
+from rome.evaluation.annotate.ratings import AnnotationItem, RatingsFile, Record
 from rome.exceptions import InputError
 
 _LONGEST_NAME, _MOST_MARKS = 80, 500
@@ -59,7 +59,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """Hold scale, dimensions and categories of errors. Raises InputError for no, empty or repeated dimensions or categories."""
+    """Hold scale, dimensions and categories of errors. Raises InputError for no or empty dimensions or categories."""
 
     scale: Scale = Scale(1, 3)
     dimensions: tuple[str, ...] = DIMENSIONS
@@ -70,8 +70,6 @@ class Guideline:
         for kind, names in (("dimension", self.dimensions), ("category", self.categories)):
             if not names or not all(name.strip() and name.isprintable() for name in names):
                 raise InputError(f"every {kind} must have a short printable name, got {names}")
-            if len(set(names)) != len(names):
-                raise InputError(f"a {kind} is named twice in {', '.join(names)}: name each once")
 
 
 class Conflict(Exception):
@@ -96,20 +94,13 @@ class Study:
     """Keep the items, the file and the ratings of all annotators; safe to use from several threads.
 
     Raises InputError if the file has ratings of other texts under the same ids, or on another scale.
-
-    Parameters
-    ----------
-    seed
-        None for file order; otherwise every annotator has an order of their own.
     """
 
-    def __init__(
-        self, items: Sequence[AnnotationItem], ratings: RatingsFile, guideline: Guideline, *, seed: int | None
-    ) -> None:
+    def __init__(self, items: Sequence[AnnotationItem], ratings: RatingsFile, guideline: Guideline) -> None:
         self.items, self.guideline = {item.key: item for item in items}, guideline
-        self._ratings, self._seed, self._lock = ratings, seed, threading.RLock()
+        self._ratings, self._lock = ratings, threading.RLock()
         self._saved: dict[str, dict[str, list[Record]]] = {}
-        self.foreign = self._restore(ratings.records)
+        self._restore(ratings.records)
 
     def about(self) -> dict[str, Any]:
         """Return the guideline and the names of the annotators for the first page."""
@@ -124,10 +115,10 @@ class Study:
         }
 
     def start(self, name: object) -> dict[str, Any]:
-        """Return the annotator's name as in the file, the keys of the items in this annotator's order, and which are done."""
+        """Return the annotator's name as in the file, the keys of the items, and which are done."""
         with self._lock:
             annotator = self._named(name)
-            keys = [item.key for item in in_order(list(self.items.values()), seed=self._seed, annotator=annotator)]
+            keys = list(self.items)
             return {"annotator": annotator, "keys": keys, "done": [self._is_done(annotator, key) for key in keys]}
 
     def item(self, name: object, key: str) -> dict[str, Any]:
@@ -157,8 +148,8 @@ class Study:
                 self._keep(record)
             return {"revision": len(self._history(annotator, key)), "done": self._is_done(annotator, key)}
 
-    def _restore(self, records: Sequence[Record]) -> int:
-        """Restore saved records; return the number of outputs in the file that do not belong to this study."""
+    def _restore(self, records: Sequence[Record]) -> None:
+        """Restore the saved records of these items; those of other outputs stay in the file."""
         known = {item.identity: item for item in self.items.values()}
         scale = str(self.guideline.scale)
         for record in records:
@@ -176,7 +167,6 @@ class Study:
                     f"go on with --scale {record.scale}, or name another --output"
                 )
             self._keep(record)
-        return len(last_records(records).keys() - known.keys())
 
     def _keep(self, record: Record) -> None:
         self._saved.setdefault(record.annotator, {}).setdefault(record.item.key, []).append(record)

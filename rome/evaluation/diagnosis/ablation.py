@@ -62,10 +62,6 @@ class AblationFeatures:
     segment: NDArray[np.int64]
     values: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        """Return the number of segments."""
-        return int(self.segment[-1]) + 1 if len(self.segment) else 0
-
     def matrix(self, columns: Sequence[str]) -> NDArray[np.float64]:
         """Return (n, d) one row per segment with the named columns, of the nearest reference.
 

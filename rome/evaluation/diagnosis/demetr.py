@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from rome.evaluation.statistics.resampling import estimate
 from rome.exceptions import InputError
 from rome.reports.model import Table
 
-REFERENCE, EMPTY_KIND = "base_id35_reference", "base_id33_empty"
+REFERENCE = "base_id35_reference"
 TRAINED = (
     " The errors component of RoMe, and so RoMe, was trained on our own versions of the same kinds of mistake, made in other texts; "
     "the peers were not."
@@ -32,7 +32,7 @@ def won(contrast: Contrast, pairs: Sequence[MinimalPair]) -> NDArray[np.bool_]:
 def demetr_parts(
     pairs: Sequence[MinimalPair], contrasts: Sequence[Contrast], *, samples: int = 1000, seed: int = 0
 ) -> list[Part]:
-    """Make table 4 and figure 2 of the paper for live metrics, and tables by severity, kind, category and language.
+    """Make table 4 of the paper for live metrics, and tables by severity and kind.
 
     Raises InputError without pairs or metrics.
 
@@ -46,22 +46,7 @@ def demetr_parts(
     if not pairs or not contrasts:
         raise InputError("a diagnosis needs at least one minimal pair and one metric: give both")
     data = _Data(pairs, contrasts, samples, seed)
-    by_severity = sorted(data.present, key=lambda kind: (*SEVERITIES, "base").index(KINDS[kind].severity))
-    shown = [kind for kind in by_severity if kind not in (REFERENCE, EMPTY_KIND)]
-    return [
-        _table_4(data),
-        _by_table_1(data),
-        _severity_order(data),
-        data.heatmap(
-            {kind: (_label(kind), KINDS[kind].severity) for kind in shown},
-            "demetr_figure2",
-            "Sensitivity z of every metric to every perturbation (DEMETR, figure 2)",
-            "Share of the drop to an empty text; darker is more sensitive. Grouped by the severity of table 1.",
-        ),
-        _accuracies(data),
-        _by(data, "category", "Accuracy by category"),
-        _by(data, "language", "Accuracy by source language"),
-    ]
+    return [_table_4(data), _severity_order(data), _accuracies(data)]
 
 
 class _Data(PairScores):
@@ -71,25 +56,18 @@ class _Data(PairScores):
         clusters = [f"{pair.language}/{pair.item}" for pair in pairs]
         correct = {c.name: np.where(won(c, pairs), 100.0, 0.0) for c in contrasts}
         super().__init__(contrasts, [pair.kind for pair in pairs], clusters, samples, seed, correct)
-        self.pairs = pairs
         self.present = sorted(self.counts, key=lambda kind: KINDS[kind].identifier)
-        self.baseline = np.array([pair.severity == "base" for pair in pairs])
         self.trained = TRAINED if any(name.startswith("RoMe") for name in self.names) else ""
-
-
-def _label(kind: str) -> str:
-    row = KINDS[kind]
-    return f"{row.identifier} {row.description if row.description != 'whole' else row.type}"
 
 
 def _table_4(data: _Data) -> Table:
     counted = [kind for kind in data.present if kind != REFERENCE]
-    rows: list[Row] = []
+    rows: list[Any] = []
     for name in data.names:
         groups = [[k for k in counted if KINDS[k].released == severity] for severity in ("base", *SEVERITIES)]
         means = (float(data.over(data.accuracy[name], kinds)[0]) for kinds in groups)
         rows.append((name, "", "here", *means, estimate(data.over(data.accuracy[name], counted))))
-    rows.sort(key=_descending)
+    rows.sort(key=lambda row: -row[-1][0])
     for m in sorted(demetr_means(), key=lambda row: -row.all):
         rows.append((m.metric, m.parameters, "published", m.base, m.critical, m.major, m.minor, m.all, None, None))
     return interval_table(
@@ -104,31 +82,6 @@ def _table_4(data: _Data) -> Table:
         + data.trained,
         2,
         highest=("critical", "major", "minor", "all"),
-    )
-
-
-def _descending(row: Row) -> float:
-    """Return minus the value of a row's last cell."""
-    return -row[-1][0] if isinstance(row[-1], tuple) else 0.0
-
-
-def _by_table_1(data: _Data) -> Table:
-    severities = [pair.severity for pair in data.pairs]
-    rows: list[Row] = []
-    for name in data.names:
-        by_severity = data.draws.means(data.correct[name], severities)
-        whole = data.draws.means(np.where(data.baseline, np.nan, data.correct[name]), ["all"] * len(severities))["all"]
-        groups = (float(by_severity[severity][0]) if severity in by_severity else None for severity in SEVERITIES)
-        rows.append((name, *groups, estimate(whole)))
-    return interval_table(
-        "demetr_by_table1",
-        "Accuracy by the severities of table 1",
-        ("metric", *SEVERITIES, "all*"),
-        sorted(rows, key=_descending),
-        "Per cent of items, every item counted once; severities as the paper's table 1 has them (an untranslated word is major, an "
-        f"omitted adjective or adverb major, shuffled words a baseline), baselines left out.{data.trained}",
-        2,
-        highest=(*SEVERITIES, "all"),
     )
 
 
@@ -164,12 +117,3 @@ def _accuracies(data: _Data) -> Table:
         f"Per cent of items; the reference as translation is reversed.{data.trained}",
         1,
     )
-
-
-def _by(data: _Data, key: str, title: str) -> Table:
-    keys = [getattr(pair, key) for pair in data.pairs]
-    columns = [data.draws.means(np.where(data.baseline, np.nan, data.correct[name]), keys) for name in data.names]
-    counts = Counter(value for value, base in zip(keys, data.baseline, strict=True) if not base)
-    rows = tuple((value, counts[value], *(float(column[value][0]) for column in columns)) for value in sorted(counts))
-    note = "Per cent of items, baselines left out."
-    return Table(f"demetr_by_{key}", title, (key, "items", *data.names), rows, note, 1)

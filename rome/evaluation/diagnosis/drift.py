@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rome.evaluation.diagnosis.fitting import fit_monotone_net, held_out, mean_and_spread, watched
+from rome.evaluation.diagnosis.fitting import fit_monotone_net, held_out_half, mean_and_spread, watched
 from rome.evaluation.statistics.agreement import STATISTICS
 from rome.exceptions import InputError
 from rome.reports.model import Cell, Lines, Table
@@ -98,7 +98,7 @@ def drift(
 
 def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], seed: int) -> Draw:
     """Split the items, bin each side by its own ratings, and keep rows by the skews."""
-    testing = held_out(groups, 0.5, seed)
+    testing = held_out_half(groups, seed)
     chance = np.random.default_rng([seed, 1])
     kept: dict[tuple[Side, float], NDArray[np.intp]] = {}
     for side, there in zip(SIDES, (~testing, testing), strict=True):

@@ -28,7 +28,7 @@ from rome.evaluation.diagnosis.minimal_pairs import (
     robustness_parts,
 )
 from rome.evaluation.findings import Findings
-from rome.evaluation.metrics.registry import MetricMaker, scores_on
+from rome.evaluation.metrics.registry import MetricMaker, check_names, scores_on
 from rome.exceptions import InputError
 from rome.reports.model import Table
 from rome.reports.tables import as_table
@@ -38,8 +38,8 @@ from rome.storage.pair_files import is_table, pair_rows
 REFITTED = "RoMe refitted"
 SHOWN = (
     *("blind_spots_summary", "blind_spots", "blind_spot_examples", "robustness_order", "robustness"),
-    *("demetr_table4", "demetr_by_table1", "demetr_severity_order", "demetr_accuracy"),
-    *("meaning", "meaning_scores", "meaning_by_kind", "meaning_by_rewrite", "meaning_worst"),
+    *("demetr_table4", "demetr_severity_order", "demetr_accuracy"),
+    *("meaning", "meaning_by_kind", "meaning_by_rewrite", "meaning_worst"),
 )
 """Tables that a display shows; it shows all tables of the experiments on sets."""
 
@@ -104,6 +104,7 @@ def find(
     data
         Texts; for ``meaning`` also groups by the name of their set; for ``demetr`` the folder of its files or None; rated sets.
     """
+    check_names(metrics)
     if isinstance(data, Texts):
         try:
             parts = on_texts(experiment, data, maker, metrics, settings)

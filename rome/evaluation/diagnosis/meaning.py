@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rome.checks import check_pairs
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.meaning import MeaningGroup, Wording
-from rome.evaluation.diagnosis.minimal_pairs import applicability
+from rome.evaluation.diagnosis.minimal_pairs import applicability, scores_of
 from rome.evaluation.findings import Row, few_note, interval_table
-from rome.evaluation.metrics.functions import Metric, checked_scores
+from rome.evaluation.metrics.functions import Metric
 from rome.evaluation.perturbing import Analyse, PerturbedText, materials_for, perturb_texts
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
@@ -24,7 +24,6 @@ Vector = NDArray[np.float64]
 CELLS = ("near>near", "far>far", "far>near", "near>far")
 """Distance of the acceptable text > distance of the critical one."""
 WITH_INTERVALS = ("all", "far>near", "whole")
-PLACES = tuple((side, distance) for side in ("acceptable", "critical") for distance in ("", "near", "far"))
 SHARES = (
     "Per cent of the comparisons of an acceptable with a critical text of the same group in which the acceptable one scores strictly "
     "higher; ties are wrong. far>near: an acceptable text whose words are far from the reference's against a critical near-copy; the "
@@ -38,7 +37,7 @@ def meaning(
 ) -> list[Table]:
     """Tabulate how metrics order the texts of every group; each distinct pair of references and text is scored once.
 
-    Raises InputError without groups or metrics, for two metrics of one name, and for a metric without a finite score for each pair.
+    Raises InputError without groups or metrics, and for a metric without a finite score for each pair.
 
     Parameters
     ----------
@@ -50,23 +49,18 @@ def meaning(
     Returns
     -------
     list of Table
-        Shares in order and mean scores, a row per metric; the same by kind of falsehood and shares by kind of rewrite, if groups name them;
-        the comparisons with the largest wrong margins.
+        Shares in order, a row per metric; the same by kind of falsehood and by kind of rewrite, if groups name them; the
+        comparisons with the largest wrong margins.
     """
     if not groups or not metrics:
         raise InputError("the experiment needs at least one group and one metric: give both")
-    names = [metric.name for metric in metrics]
-    if len(set(names)) < len(names):
-        raise InputError(f"two metrics are called {next(n for n in names if names.count(n) > 1)}: name each once")
     data = _Data(groups, metrics, samples, seed)
     one = len(groups) * ["all"]
     kinds, rewrites = [g.kind or "(not named)" for g in groups], [g.rewrite or "(none)" for g in groups]
     title = f"In order, over {len(groups)} groups and {len(data.acceptable)} comparisons"
-    tables = [_shares(data, "meaning", title, "", one), _scores(data, "meaning_scores", "Mean scores", "", one)]
+    tables = [_shares(data, "meaning", title, "", one)]
     if any(group.kind for group in groups):
-        of = "by kind of falsehood"
-        tables.append(_shares(data, "meaning_by_kind", f"In order {of}", "kind", kinds))
-        tables.append(_scores(data, "meaning_scores_by_kind", f"Mean scores {of}", "kind", kinds))
+        tables.append(_shares(data, "meaning_by_kind", "In order by kind of falsehood", "kind", kinds))
     if any(group.rewrite for group in groups):
         tables.append(_shares(data, "meaning_by_rewrite", "In order by kind of rewrite", "rewrite", rewrites))
     return [*tables, _worst(data, worst)]
@@ -104,7 +98,8 @@ class _Data:
         clusters = [groups[n].cluster or f"group {n}" for n in self.of_group]
         self.draws = draw(len(clusters), clusters, None, samples, seed)
         rows = np.array([row for *_, row in self.texts])
-        self.scores = {metric.name: _scored(metric, list(pairs))[rows] for metric in metrics}
+        references, hypotheses = [list(given) for given, _ in pairs], [text for _, text in pairs]
+        self.scores = {metric.name: scores_of(metric, references, hypotheses)[rows] for metric in metrics}
 
     def right(self, name: str) -> Vector:
         """Return (comparisons,) 100 where the acceptable text scores strictly higher, otherwise 0."""
@@ -121,13 +116,6 @@ class _Data:
         known = [cell for cell in CELLS if cell in set(self.cells)]
         cells = {cell: np.where(self.cells == cell, right, np.nan) for cell in known}
         return {"all": right, **cells, "whole": np.where(self.first & self.complete, whole, np.nan)}
-
-
-def _scored(metric: Metric, pairs: Sequence[tuple[tuple[str, ...], str]]) -> Vector:
-    """Return (n,) the checked scores of distinct pairs."""
-    if not hasattr(metric, "score"):
-        raise InputError(f"{metric.name} has scores of its own rated set only: leave it out here")
-    return checked_scores(metric.score([list(pair[0]) for pair in pairs], [pair[1] for pair in pairs]), len(pairs), metric.name)
 
 
 def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
@@ -156,25 +144,6 @@ def _shares(data: _Data, name: str, title: str, key: str, of_group: Sequence[str
         1,
         highest=() if key else tuple(means),
     )
-
-
-def _scores(data: _Data, name: str, title: str, key: str, of_group: Sequence[str]) -> Table:
-    """Tabulate mean scores of both sides, near and far apart if the groups name distances."""
-    there = {"", *(wording.distance for _, _, wording, _ in data.texts)}
-    known = [(side, distance) for side, distance in PLACES if distance in there]
-    members: dict[Hashable, list[int]] = {}
-    for place, (group, side, wording, _) in enumerate(data.texts):
-        for distance in dict.fromkeys(("", wording.distance)):
-            members.setdefault((of_group[group], side, distance), []).append(place)
-    rows: list[tuple[Cell, ...]] = []
-    for metric, scores in data.scores.items():
-        for value in dict.fromkeys(of_group):
-            chosen = [members.get((value, *place), []) for place in known]
-            means = [float(scores[places].mean()) if places else None for places in chosen]
-            rows.append((metric, *([value] if key else []), *means))
-    columns = [f"{side}_{distance}" if distance else side for side, distance in known]
-    note = "Each text of a group counts once. Metrics have their own scales: compare within a row."
-    return Table(name, title, ("metric", *([key] if key else []), *columns), tuple(rows), note, 3)
 
 
 def _worst(data: _Data, most: int) -> Table:

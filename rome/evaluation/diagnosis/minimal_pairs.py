@@ -17,12 +17,12 @@ from rome.checks import check_pairs
 from rome.data.perturbations.perturbation import Replacement
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.findings import Row, few_note, interval_table
-from rome.evaluation.metrics.functions import Metric, Scores
+from rome.evaluation.metrics.functions import Metric, Scores, checked_scores
 from rome.evaluation.perturbing import Analyse, materials_for, perturb_texts
 from rome.evaluation.statistics.agreement import quotient
 from rome.evaluation.statistics.resampling import draw, estimate
 from rome.exceptions import InputError
-from rome.reports.model import Cell, Figure, Heatmap, Table
+from rome.reports.model import Cell, Figure, Table
 
 EMPTY = "."
 """Used for the empty text, because some metrics refuse one (as in the paper)."""
@@ -79,8 +79,14 @@ class Contrast:
 
 def contrast(metric: Metric, references: Sequence[Sequence[str]], better: Sequence[str], worse: Sequence[str]) -> Contrast:
     """Score both texts of every pair, and the empty one, against the pair's references."""
-    scores = [metric.score(references, texts) for texts in (better, worse, [EMPTY] * len(better))]
-    return Contrast(metric.name, *scores)
+    return Contrast(metric.name, *(scores_of(metric, references, texts) for texts in (better, worse, [EMPTY] * len(better))))
+
+
+def scores_of(metric: Metric, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> Scores:
+    """Return (n,) the checked scores of texts. Raises InputError for a metric that scores only rated sets."""
+    if not hasattr(metric, "score"):
+        raise InputError(f"{metric.name} has scores of its own rated set only: leave it out here")
+    return checked_scores(metric.score(references, hypotheses), len(hypotheses), metric.name)
 
 
 class PairScores:
@@ -120,12 +126,6 @@ class PairScores:
         z = [self.over(self.z[name], of_one) for of_one in kinds]
         steps = [higher[1:] > lower[1:] for higher, lower in zip(z, z[1:], strict=False)]
         return z, float(np.logical_and.reduce(steps).mean()) if len(z[0]) > 1 else None
-
-    def heatmap(self, rows: Mapping[str, tuple[str, str]], name: str, title: str, note: str) -> Heatmap:
-        """Return sensitivity z, one row per kind, given with its label and its group, and one column per metric."""
-        values = np.array([[self.z[metric][kind][0] for metric in self.names] for kind in rows])
-        labels, groups = tuple(label for label, _ in rows.values()), tuple(group for _, group in rows.values())
-        return Heatmap(name, title, labels, tuple(self.names), values.reshape(len(rows), len(self.names)), groups, note)
 
 
 # pairs of the user's texts
@@ -237,15 +237,10 @@ def blind_spot_parts(
         for severity in (*SEVERITIES, "base", "none")
     }
     spots = {name: _spots(data, name, groups) for name in data.names}
-    rows = {
-        name: (name, "meaning kept" if severity == "none" else severity) for severity in groups for name in groups[severity]
-    }
-    title, note = "Sensitivity z by perturbation", "Share of the drop to an empty text; darker: more sensitive."
     return [
         _summary(data, groups, spots, len({probe.number for probe in probes})),
         _table_of_spots(data, spots),
         _examples(data, spots, probes),
-        data.heatmap(rows, "blind_spots_sensitivity", title, note),
         _by_perturbation(data, present),
     ]
 

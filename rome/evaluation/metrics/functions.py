@@ -6,8 +6,8 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Protocol
 
 import numpy as np
@@ -108,13 +108,10 @@ class PairValues:
         if rows.size != len(block) * self.width:
             raise InputError(f"{self.label} returned shape {rows.shape} for {len(block)} pairs: return one score per pair")
         rows = rows.reshape(len(block), self.width)
-        wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-        if wrong.size:
-            reference, hypothesis = (shorten(text, 60) for text in block[int(wrong[0])])
-            raise InputError(
-                f"{self.label} returned {rows[wrong[0]].tolist()} for the hypothesis {hypothesis!r} and the reference "
-                f"{reference!r}: return a finite number for every pair"
-            )
+        for row, pair in zip(rows, block, strict=True):
+            if not np.isfinite(row).all():
+                texts = " against ".join(repr(shorten(text, 60)) for text in reversed(pair))
+                raise InputError(f"{self.label} returned {row.tolist()} for {texts}: return a finite number for every pair")
         return rows
 
 
@@ -168,14 +165,11 @@ def imported(specification: str) -> Callable[..., Any]:
 
     Raises InputError if there is no such module or attribute, or if it is not a function.
     """
-    module, _, attribute = specification.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
     try:
-        value: Any = import_module(module)
-        for part in attribute.split("."):
-            value = getattr(value, part)
+        value = resolve_name(specification)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
             f"{specification} cannot be imported ({error}): name a module that Python finds and a function in it"
@@ -202,12 +196,7 @@ class Random:
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-
-    @property
-    def signature(self) -> str:
-        """Return the seed."""
-        return f"random:uniform|seed:{self.seed}"
+        self.seed, self.signature = seed, f"random:uniform|seed:{seed}"
 
     def score(self, references: References, hypotheses: Sequence[str]) -> Scores:
         """Return (n,) in [0, 1)."""

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rome.combining.combiner import Combiner
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
-from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore, RomeSupervised
-from rome.evaluation.metrics.score_files import MarkFile, PublishedScores, ScoreFile
+from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore
+from rome.evaluation.metrics.score_files import ScoreFile
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -54,13 +55,11 @@ class MetricMaker:
         kind, _, rest = specification.partition(":")
         if "=" in specification:
             name, _, path = specification.partition("=")
-            return MarkFile(name, path) if path.endswith((".jsonl", ".jsonl.gz")) else ScoreFile(name, path)
+            return ScoreFile(name, path)
         if kind == "bertscore":
             return self._bertscore(rest)
         if kind in PACKAGES:
             return PACKAGES[kind](rest, progress=self.progress)
-        if kind == "published" and rest:
-            return PublishedScores(rest)
         if rest:
             return UserMetric(specification, imported(specification))
         return self._named(kind)
@@ -70,7 +69,7 @@ class MetricMaker:
         if kind == "rome":
             return RomeScore(self.features)
         if kind == SUPERVISED:
-            return RomeSupervised(self.features)
+            return RomeScore(self.features, Combiner.load(models=self.rome.models.set, scorer="supervised"))
         if kind in COMPONENTS:
             return RomeComponent(self.features, kind.partition(".")[2])
         if kind in LEXICAL:
@@ -102,9 +101,19 @@ class MetricMaker:
 
 KINDS = (
     f"rome, {SUPERVISED}, {', '.join(COMPONENTS)}, {', '.join(LEXICAL)}, bertscore[:PATH[:LAYER]], bleurt:PATH, comet:PATH, prism:PATH, "
-    f"{', '.join(BASELINES)}, published:NAME, MODULE:FUNCTION, NAME=FILE"
+    f"{', '.join(BASELINES)}, MODULE:FUNCTION, NAME=FILE"
 )
 """Specifications that `MetricMaker.make` accepts."""
+
+
+def check_names(metrics: Sequence[Any]) -> None:
+    """Raise InputError without metrics, and for two of one name."""
+    names = [metric.name for metric in metrics]
+    if not names:
+        raise InputError("no metric was given: give at least one")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
 
 
 def scores_on(metric: Any, rated: RatedSet) -> Scores:
@@ -123,10 +132,8 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
 def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:
     """Return the errors that a metric marks in each hypothesis, or None for a metric that marks no errors.
 
-    A metric that marks errors has a method ``marks(references, hypotheses)``; one that needs identifiers has ``marks_of(segments)``.
+    A metric that marks errors has a method ``marks(references, hypotheses)``.
     """
-    if hasattr(metric, "marks_of"):
-        return list(metric.marks_of(segments))
-    if getattr(metric, "marks", None) is not None:
+    if hasattr(metric, "marks"):
         return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
     return None

@@ -115,18 +115,6 @@ def _mark(error: ErrorSpan) -> ErrorMark:
     return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
 
 
-class RomeSupervised(RomeScore):
-    """Score with the net of the model set that was fitted on human ratings; it marks no errors of its own.
-
-    Raises InputError if the set has no such net.
-    """
-
-    marks = None  # type: ignore[assignment]
-
-    def __init__(self, features: RomeFeatures, net: Combiner | None = None) -> None:
-        super().__init__(features, net or Combiner.load(models=features.metric.models.set, scorer="supervised"))
-
-
 class RomeComponent:
     """Score by one component, in [0, 1], against the reference that RoMe's score chose."""
 

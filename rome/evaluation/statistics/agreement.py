@@ -1,9 +1,8 @@
-"""Agreement of a metric with people: seven statistics with ties, averages over groups, and calibrated ties.
+"""Agreement of a metric with people: four statistics with ties, averages over groups, and calibrated ties.
 
-Definitions and ties are those of mt-metrics-eval (google-research/mt-metrics-eval, stats.py), the tool of the WMT Metrics Task. Every variant
-of Kendall's tau and pairwise accuracy is a ratio of five counts of pairs (Deutsch et al. 2023, table 1).
+Definitions and ties are those of mt-metrics-eval (google-research/mt-metrics-eval, stats.py), the tool of the WMT Metrics Task.
 
-A correlation is undefined, nan, for fewer than two segments or if one side is constant. The pair statistics count ties, so a constant metric
+A correlation is undefined, nan, for fewer than two segments or if one side is constant. Pairwise accuracy counts ties, so a constant metric
 has a value there.
 
 People tie often, metrics that return real numbers almost never. The calibrated accuracy (acc_eq*) therefore counts scores that differ by at
@@ -13,7 +12,7 @@ with Pairwise Accuracy and Tie Calibration" (EMNLP 2023), section 6; mt-metrics-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -28,15 +27,13 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Keys = Sequence[Hashable] | None
 """One key per segment (an item, a system, a language pair), or None if unknown."""
-Average = Literal["none", "item", "system", "language_pair"]
-AVERAGES: tuple[Average, ...] = ("none", "item", "system", "language_pair")
+Average = Literal["none", "item", "language_pair"]
+AVERAGES: tuple[Average, ...] = ("none", "item", "language_pair")
 """Groups over which a statistic can be averaged."""
 SMALL = 64
 """Largest group for which Kendall's tau is computed from all pairs; scipy computes it for larger ones."""
 ROOM = 2_000_000
 """Most pairs held in memory at a time."""
-WMT_THRESHOLD = 25.0
-"""Smallest difference of two direct assessments (0-100) that WMT's relative ranking (DARR) counts."""
 MAX_PAIRS = 2_000_000
 """Most pairs that a calibration uses; of more, a random sample of this size."""
 NEAR = 1e-12
@@ -107,60 +104,20 @@ def check_choice(given: str, name: str, known: Iterable[str]) -> None:
 # statistics
 
 
-@dataclass(frozen=True, eq=False)
-class ConcordanceCounts:
-    """(g,) float64 each, for g groups; the five add up to all m * (m - 1) / 2 pairs of a group.
-
-    Attributes
-    ----------
-    concordant, discordant
-        Same or opposite order, no tie on either side.
-    tied_people, tied_metric
-        A tie on that side only.
-    tied_both
-        A tie on both.
-    """
-
-    concordant: Matrix
-    discordant: Matrix
-    tied_people: Matrix
-    tied_metric: Matrix
-    tied_both: Matrix
-
-    @property
-    def pairs(self) -> Matrix:
-        """Return (g,) the number of all pairs."""
-        return self.concordant + self.discordant + self.tied_people + self.tied_metric + self.tied_both
-
-
-def relations(differences: Matrix, below: float = 0.0, within: float = 0.0) -> Matrix:
-    """Return -1, 0 or 1 for each difference; 0 is a tie: ``|difference| < below`` or ``|difference| <= within``."""
-    return np.sign(differences) * (np.abs(differences) >= below) * (np.abs(differences) > within)
-
-
-def pair_counts(people: Matrix, metric: Matrix, threshold: float = 0.0, epsilon: float = 0.0) -> ConcordanceCounts:
-    """Count the pairs of each row.
+def pair_signs(people: Matrix, metric: Matrix, epsilon: float = 0.0) -> Iterator[tuple[Matrix, Matrix]]:
+    """Yield the order of segments on both sides, -1, 0 or 1, in blocks (g, k, m) of k segments against all m of their group.
 
     Parameters
     ----------
     people, metric
         (g, m), one group per row.
-    threshold
-        People tie if their difference is below it.
     epsilon
-        The metric ties if its difference is at most this.
+        The metric ties if its difference is at most this; people tie if they are equal.
     """
-    groups, size = people.shape
-    counts = np.zeros((5, groups))
     step = max(1, ROOM // max(1, people.size))
-    for n in range(0, size, step):  # every ordered pair, halved without each output's pair with itself
-        ours = relations(people[:, n : n + step, None] - people[:, None], below=threshold)
-        theirs = relations(metric[:, n : n + step, None] - metric[:, None], within=epsilon)
-        product, people_tie, metric_tie = ours * theirs, ours == 0, theirs == 0
-        kinds = (product > 0, product < 0, people_tie & ~metric_tie, ~people_tie & metric_tie, people_tie & metric_tie)
-        counts += [kind.sum(axis=(1, 2)) for kind in kinds]
-    counts[4] -= size
-    return ConcordanceCounts(*counts / 2)
+    for n in range(0, people.shape[1], step):
+        difference = metric[:, n : n + step, None] - metric[:, None]
+        yield np.sign(people[:, n : n + step, None] - people[:, None]), np.sign(difference) * (np.abs(difference) > epsilon)
 
 
 def quotient(above: Matrix, below: Matrix) -> Matrix:
@@ -189,91 +146,49 @@ def spearman_rows(people: Matrix, metric: Matrix) -> Matrix:
     return pearson_rows(ours, theirs)
 
 
-def _kendall(people: Matrix, metric: Matrix, variant: str) -> Matrix:
-    """Return (g,) scipy's tau of each row, in O(n log n)."""
-    return np.array(
-        [stats.kendalltau(*row, variant=variant, method="asymptotic").statistic for row in zip(people, metric, strict=True)]
-    )
-
-
 def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
-    """Return (g,) tau-b: (C - D) / sqrt((C + D + T_people) (C + D + T_metric)), T being pairs tied on that side only."""
+    """Return (g,) Kendall's tau-b of each row: the sum of agreeing signs over the root of the pairs that each side orders."""
     if people.shape[1] > SMALL:
-        return _kendall(people, metric, "b")
-    counts = pair_counts(people, metric)
-    untied = counts.concordant + counts.discordant
-    below = np.sqrt(untied + counts.tied_people) * np.sqrt(untied + counts.tied_metric)
-    return np.clip(quotient(counts.concordant - counts.discordant, below), -1.0, 1.0)
-
-
-def kendall_c_rows(people: Matrix, metric: Matrix) -> Matrix:
-    """Return (g,) Stuart's tau-c: 2 (C - D) / (n^2 (k - 1) / k), k being the smaller number of distinct values of a side."""
-    if people.shape[1] > SMALL:
-        return _kendall(people, metric, "c")
-    counts = pair_counts(people, metric)
-    distinct = [1 + (np.diff(np.sort(side, axis=1), axis=1) != 0).sum(axis=1) for side in (people, metric)]
-    fewest = np.minimum(*distinct)
-    return quotient(2 * (counts.concordant - counts.discordant), people.shape[1] ** 2 * (fewest - 1) / fewest)
-
-
-def kendall_wmt_rows(people: Matrix, metric: Matrix, threshold: float = 0.0) -> Matrix:
-    """Return (g,) WMT's Kendall-like tau, (concordant - discordant) / (concordant + discordant); nan if people order no pair.
-
-    Pairs that people tie, or whose ratings differ by less than threshold, are left out; of the rest, a pair that the metric ties counts as
-    discordant. Source: SEScore (Xu et al. 2022), appendix C, equation 3; BLEURT (Sellam et al. 2020), appendix B.2; ``KendallLike``.
-
-    Parameters
-    ----------
-    threshold
-        0 or more; WMT_THRESHOLD (25) gives DARR on direct assessments. mt-metrics-eval differs in one point: at its threshold 0 it counts
-        people's ties as discordant; we leave them out, as SEScore does.
-    """
-    counts = pair_counts(people, metric, threshold=threshold)
-    wrong = counts.discordant + counts.tied_metric
-    return quotient(counts.concordant - wrong, counts.concordant + wrong)
+        rows = zip(people, metric, strict=True)
+        return np.array([stats.kendalltau(*row, method="asymptotic").statistic for row in rows])
+    above, ordered_people, ordered_metric = np.zeros((3, len(people)))
+    for ours, theirs in pair_signs(people, metric):
+        above += (ours * theirs).sum(axis=(1, 2))
+        ordered_people += (ours != 0).sum(axis=(1, 2))
+        ordered_metric += (theirs != 0).sum(axis=(1, 2))
+    return np.clip(quotient(above, np.sqrt(ordered_people) * np.sqrt(ordered_metric)), -1.0, 1.0)
 
 
 def pairwise_accuracy_rows(people: Matrix, metric: Matrix, epsilon: float = 0.0) -> Matrix:
     """Return (g,) acc_eq in [0, 1]: the share of pairs in which people and metric agree on better, worse, or tied.
 
-    Source: Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023), section 4: (C + T_both) / all pairs; variant ``acc23``.
+    Source: Deutsch, Foster and Freitag, "Ties Matter" (EMNLP 2023), section 4; variant ``acc23``.
 
     Parameters
     ----------
     epsilon
         0 or more; scores that differ by at most this count as tied.
     """
-    counts = pair_counts(people, metric, epsilon=epsilon)
-    return quotient(counts.concordant + counts.tied_both, counts.pairs)
+    groups, size = people.shape
+    same = np.full(groups, -float(size))  # every segment agrees with itself
+    for ours, theirs in pair_signs(people, metric, epsilon):
+        same += (ours == theirs).sum(axis=(1, 2))
+    return quotient(same, np.full(groups, size * (size - 1.0)))
 
 
 ROWS: dict[str, Callable[..., Matrix]] = {
     "pearson": pearson_rows,
     "spearman": spearman_rows,
     "kendall_b": kendall_b_rows,
-    "kendall_c": kendall_c_rows,
-    "kendall_wmt": kendall_wmt_rows,
-    "kendall_wmt_25": partial(kendall_wmt_rows, threshold=WMT_THRESHOLD),
     "pairwise_accuracy": pairwise_accuracy_rows,
 }
 """Name of a statistic -> unchecked function of people and metric, (g, m) each with one group per row, to (g,)."""
 
 
-def threshold_of(statistic: str) -> float:
-    """Return the difference of ratings below which a statistic leaves a pair out; 0 if it leaves none out."""
-    return WMT_THRESHOLD if statistic == "kendall_wmt_25" else 0.0
-
-
-def _statistic(name: str, people: ArrayLike, metric: ArrayLike, **limit: float) -> float:
-    """Return a statistic of two (n,) sides; nan if it is undefined.
-
-    Raises InputError as `check_pair`, and for a threshold or an epsilon below 0.
-    """
-    for what, value in limit.items():
-        if not value >= 0:
-            raise InputError(f"{what} must be 0 or more, got {value}")
+def _statistic(name: str, people: ArrayLike, metric: ArrayLike, epsilon: float | None = None) -> float:
+    """Return a statistic of two (n,) sides; nan if it is undefined. Raises InputError as `check_pair`."""
     ratings, scores = check_pair(people, metric)
-    return float(ROWS[name](ratings[None], scores[None], **limit)[0])
+    return float(rows_of(name, epsilon)(ratings[None], scores[None])[0])
 
 
 STATISTICS: dict[str, Callable[..., float]] = {name: partial(_statistic, name) for name in ROWS}
@@ -322,24 +237,19 @@ def group_keys(keys: Iterable[Hashable]) -> Groups:
     return Groups(codes, count, tuple(blocks))
 
 
-def group_by(
-    statistic: str, average: str, size: int, items: Keys = None, systems: Keys = None, language_pairs: Keys = None
-) -> Groups:
-    """Group segments for an average: all of them, or those of one item, system or language pair.
+def group_by(statistic: str, average: str, size: int, items: Keys = None, language_pairs: Keys = None) -> Groups:
+    """Group segments for an average: all of them, or those of one item or language pair.
 
-    Items and systems of different language pairs are different. Raises InputError for an unknown statistic or average, for missing keys, and
-    for keys of another length.
+    Items of different language pairs are different. Raises InputError for an unknown statistic or average, for missing keys, and for keys of
+    another length.
     """
     check_choice(statistic, "statistic", (*STATISTICS, CALIBRATED))
     check_choice(average, "average", AVERAGES)
     pairs = check_keys(language_pairs, "language_pairs", size, needed=average == "language_pair")
     of_items = check_keys(items, "items", size, needed=average == "item")
-    of_systems = check_keys(systems, "systems", size, needed=average == "system")
     if average == "none":
         return group_keys((None,) * size)
-    if average == "language_pair":
-        return group_keys(pairs)
-    return group_keys(zip(pairs, of_items if average == "item" else of_systems, strict=True))
+    return group_keys(pairs if average == "language_pair" else zip(pairs, of_items, strict=True))
 
 
 def rows_of(statistic: str, epsilon: float | None = None) -> Callable[[Matrix, Matrix], Vector]:
@@ -356,18 +266,6 @@ def group_values(statistic: str, people: Vector, metric: Vector, groups: Groups,
     return values
 
 
-def group_weights(statistic: str, average: str, people: Vector, groups: Groups) -> Vector:
-    """Return (groups,) the weight of each group in the average: 1, except for WMT's tau over items, which counts every judged pair once.
-
-    Source: mt-metrics-eval, ``Correlation.KendallLike`` (``macro=False``), and WMT's DARR: pairs of all items in one ratio.
-    """
-    weights = np.ones(groups.count)
-    if average == "item" and statistic.startswith("kendall_wmt"):
-        for which, members in groups.blocks:
-            weights[which] = pair_counts(people[members], people[members], threshold=threshold_of(statistic)).concordant
-    return weights
-
-
 # calibrated ties
 
 
@@ -380,15 +278,13 @@ class SegmentPairs:
     weight: Vector
 
 
-def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS, seed: int = 0) -> SegmentPairs:
-    """Return all pairs within groups, or max_pairs of them drawn without replacement. Raises InputError for max_pairs below 1."""
-    if max_pairs < 1:
-        raise InputError(f"max_pairs must be 1 or more, got {max_pairs}")
+def pairs_within(groups: Groups, max_pairs: int = MAX_PAIRS) -> SegmentPairs:
+    """Return all pairs within groups, or max_pairs of them drawn without replacement."""
     parts = [np.zeros((0, 2), dtype=np.int64)]
     parts += [members[:, np.transpose(np.triu_indices(members.shape[1], 1))].reshape(-1, 2) for _, members in groups.blocks]
     pairs = np.concatenate(parts)
     if len(pairs) > max_pairs:
-        pairs = pairs[np.sort(np.random.default_rng(seed).choice(len(pairs), max_pairs, replace=False, shuffle=False))]
+        pairs = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), max_pairs, replace=False, shuffle=False))]
     codes = groups.codes[pairs[:, 0]]
     counts = np.bincount(codes, minlength=groups.count).astype(np.float64)
     return SegmentPairs(pairs[:, 0], pairs[:, 1], 1.0 / counts[codes] / max(1, int((counts > 0).sum())))
@@ -448,16 +344,12 @@ def agreement(
     statistic: str,
     average: Average = "none",
     items: Keys = None,
-    systems: Keys = None,
     language_pairs: Keys = None,
-    max_pairs: int = MAX_PAIRS,
-    seed: int = 0,
 ) -> Agreement:
     """Return the agreement of a metric with people, both (n,), higher is better on both sides.
 
     The mean counts every group once and leaves out groups in which the statistic is undefined, as mt-metrics-eval does; without any group
-    mt-metrics-eval gives 0 and we give nan. WMT's tau over items counts every judged pair once instead, as there. CALIBRATED chooses one epsilon
-    for all groups (at most max_pairs pairs, sampled with the seed).
+    mt-metrics-eval gives 0 and we give nan. CALIBRATED chooses one epsilon for all groups, on at most MAX_PAIRS pairs.
 
     Raises InputError for an unknown statistic or average, for nan or infinity (naming the segment), and for keys that do not fit. Source:
     mt-metrics-eval, ``AverageCorrelation``.
@@ -467,21 +359,19 @@ def agreement(
     statistic
         A key of STATISTICS, or CALIBRATED.
     average
-        "none" pools all segments; "item" is the mean over groups of outputs for one item, "system" over groups of one system's outputs (both
-        within a language pair), "language_pair" the mean over language pairs.
-    items, systems, language_pairs
+        "none" pools all segments; "item" is the mean over groups of outputs for one item of one language pair, "language_pair" the mean over
+        language pairs.
+    items, language_pairs
         One key per segment; items may be left out if each segment is its own, language_pairs if there is only one.
     """
     ratings, scores = check_pair(people, metric)
-    groups = group_by(statistic, average, ratings.size, items, systems, language_pairs)
-    epsilon = sweep(ratings, scores, pairs_within(groups, max_pairs, seed))[0] if statistic == CALIBRATED else None
+    groups = group_by(statistic, average, ratings.size, items, language_pairs)
+    epsilon = sweep(ratings, scores, pairs_within(groups))[0] if statistic == CALIBRATED else None
     values = group_values(statistic, ratings, scores, groups, epsilon)
-    weights = group_weights(statistic, average, ratings, groups)
-    return Agreement(weighted_mean(values, weights), int((~np.isnan(values)).sum()), epsilon)
+    return Agreement(defined_mean(values), int((~np.isnan(values)).sum()), epsilon)
 
 
-def weighted_mean(values: Vector, weights: Vector) -> float:
+def defined_mean(values: Vector) -> float:
     """Return the mean of the values that are defined; nan without any."""
-    defined = ~np.isnan(values)
-    total = float(weights[defined].sum())
-    return float((values[defined] * weights[defined]).sum() / total) if total > 0 else float("nan")
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else float("nan")

@@ -64,8 +64,6 @@ class SpanAgreement:
     ----------
     mean
         Against each rater of a segment: counts averaged over raters, then summed over segments.
-    best
-        Against the rater of each segment with the highest F1, an upper bound that favours segments with more raters.
     segment_f1
         Mean over segments of the mean over raters of the segment's F1 (empty on both sides: 1).
     segments
@@ -73,7 +71,6 @@ class SpanAgreement:
     """
 
     mean: SpanScores
-    best: SpanScores
     segment_f1: float
     segments: int
 
@@ -98,30 +95,20 @@ def corpus_spans(
 ) -> SpanAgreement:
     """Compare predicted marks of each segment with the marks of its raters, micro-averaged: counts are summed, then divided.
 
-    Raises InputError, naming the segment (from 1), for lists of unequal length, for a mark outside its text, and if no segment has a rater.
+    Raises InputError as `segment_spans`.
 
     Parameters
     ----------
     predicted, gold, lengths
         One entry per segment; gold maps each rater of the segment to their marks, which may be empty.
     """
-    if not len(predicted) == len(gold) == len(lengths):
-        raise InputError(
-            f"{len(predicted)} predictions, {len(gold)} annotations, {len(lengths)} lengths: give one of each per segment"
-        )
-    averaged, highest, f1 = list[SpanScores](), list[SpanScores](), list[float]()
-    for number, (ours, raters, length) in enumerate(zip(predicted, gold, lengths, strict=True), start=1):
-        try:
-            scores = [segment_spans(ours, marks, length) for marks in raters.values()]
-        except InputError as error:
-            raise InputError(f"segment {number}: {error}") from error
+    averaged, f1 = list[SpanScores](), list[float]()
+    for ours, raters, length in zip(predicted, gold, lengths, strict=True):
+        scores = [segment_spans(ours, marks, length) for marks in raters.values()]
         if scores:
             averaged.append(_sum(scores, 1 / len(scores)))
-            highest.append(max(scores, key=lambda one: one.f1))
             f1.append(float(np.mean([one.f1 for one in scores])))
-    if not averaged:
-        raise InputError("no segment has a rater: give error marks of at least one")
-    return SpanAgreement(_sum(averaged), _sum(highest), float(np.mean(f1)), len(averaged))
+    return SpanAgreement(_sum(averaged), float(np.mean(f1)), len(averaged))
 
 
 def _covered(marks: Sequence[ErrorMark], length: int, side: str) -> NDArray[np.bool_]:
