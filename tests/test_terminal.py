@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rome.cli import explain as command
-from rome.cli import main
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
-from rome.reports.html import document_page
 from rome.reports.segment import segment_document
 from rome.reports.summaries import comparison_document, corpus_document
 from rome.reports.text import document_text, takes_colours
@@ -171,13 +168,3 @@ def test_the_command_colours_a_terminal(fake_metric: Any, monkeypatch: pytest.Mo
     assert "\x1b[" in written[0]
     assert written[1] == bare(written[0])
     assert max(map(len, written[1].split("\n"))) <= 50
-
-
-def test_the_command_writes_a_page(fake_metric: Any, tmp_path: Path) -> None:
-    """`--format html --output FILE` is a whole page for itself, with the texts escaped."""
-    path = tmp_path / "pair.html"
-    arguments = ["explain", "--reference", "A cat.", "--hypothesis", "<b>dog", "--format", "html", "--output", str(path)]
-    assert main(arguments, metric=lambda _: fake_metric) == 0
-    (segment,) = fake_metric.score(references=[["A cat."]], hypotheses=["<b>dog"])
-    assert path.read_text(encoding="utf-8") == document_page(segment_document(segment))
-    assert "&lt;b&gt;d" in path.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import webbrowser
 from contextlib import closing
 
 from rome.cli.options import MakeMetric, completes_files
-from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
+from rome.cli.pairs import NO_SEGMENT, add_pair_arguments, names_texts, open_named_pairs
 from rome.exceptions import InputError
 from rome.storage.files import open_output
 
@@ -76,7 +76,7 @@ def _collect(options: argparse.Namespace) -> int:
     with open_named_pairs(options) as rows:
         guideline, items = Guideline(Scale.parse(options.scale), dimensions, categories), rated_items(rows)
     if not items:
-        raise InputError(no_segment(options))
+        raise InputError(NO_SEGMENT)
     with closing(RatingsFile(options.output)) as ratings:
         study = Study(items, ratings, guideline, seed=options.seed if options.order == "shuffled" else None)
         preferred = usual_port(options.output)
@@ -88,8 +88,6 @@ def _collect(options: argparse.Namespace) -> int:
             _report(
                 f"{options.output} also holds ratings of {study.foreign} outputs that are not among the pairs: they are kept"
             )
-        if ratings.records:
-            _report(f"{options.output} holds {len(ratings.records)} saves: the work continues there")
         print(server.url, flush=True)
         _report("open this address to rate; Ctrl-C ends, everything saved is kept")
         if not options.no_browser:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from difflib import get_close_matches
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rome.config import CHOICES, MetricConfig
@@ -57,9 +56,8 @@ class Parser(argparse.ArgumentParser):
         if option is None:
             return f"{words[0]} is one too many: name files side by side, before the options or after them"
         known = re.findall(r"(?<![\w-])--?[a-z][\w-]*", self.format_usage())
-        near = [name for name in known if name.startswith(option)] or get_close_matches(option, known)
-        best = max(near, key=lambda name: len(commonprefix([name, option])), default="")
-        return f"there is no option {option}" + (f": did you mean {best}?" if best else "")
+        near = get_close_matches(option, known, 1)
+        return f"there is no option {option}" + (f": did you mean {near[0]}?" if near else "")
 
 
 def completes_files(argument: argparse.Action) -> None:

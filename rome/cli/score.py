@@ -57,13 +57,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
             done = stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))
             _write(options, chain.from_iterable(done), found, made.signature, means)
         else:
-            try:
-                parts = _keep(options, work, blocks, found, kept, made.signature)
-                _write(options, _lines(kept, parts), found, made.signature, means)
-            except KeyboardInterrupt:
-                if any(name.startswith("part-") for name in kept.names()):
-                    report_line(f"finished work is in {kept.path}: the same command continues there")
-                raise
+            parts = _keep(options, work, blocks, found, kept, made.signature)
+            _write(options, _lines(kept, parts), found, made.signature, means)
             shutil.rmtree(kept.path, ignore_errors=True)
     report_mean(options, means)
     return 0

@@ -26,9 +26,6 @@ _FOREIGN = {
     b"\xfe\xff": "UTF-16 text",
     b"PK\x03\x04": "an Excel, Word or ZIP file",
     b"PAR1": "a Parquet file",
-    b"%PDF": "a PDF file",
-    b"\x89PNG": "a picture",
-    b"SQLite format 3": "a database",
 }
 """First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
@@ -171,7 +168,7 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise refusal(f"{path} is a directory: name a file in it to write to")
-    with _room_left(path, refusal):
+    try:
         if target.exists() and not target.is_file():
             yield target
             return
@@ -187,13 +184,6 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
                 _sync(target.parent, os.O_RDONLY)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterator[None]:
-    """Raise ``refusal`` when the disk becomes full."""
-    try:
-        yield
     except OSError as error:
         if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
             raise
