@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from rome.exceptions import InputError
 
@@ -27,9 +27,7 @@ class SegmentError(InputError):
     @property
     def in_words(self) -> str:
         """Return the message for a user of files and options: the text in words instead of an argument."""
-        argument = _ARGUMENT.match(str(self))
-        if argument is None:
-            return str(self)
+        argument = cast(re.Match[str], _ARGUMENT.match(str(self)))
         name = {"references": "the reference", "hypotheses": "the hypothesis"}.get(argument[1], "the text")
         which = f"reference {int(argument[2]) + 1}" if argument[2] else name
         return f"{which}{str(self)[argument.end() :]}".replace('pass empty_reference="score"', "take --empty-reference score")

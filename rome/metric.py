@@ -79,7 +79,7 @@ class RoMe:
             models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
         )
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
-        self.device = found_device(device)
+        self.device = cast(Device, found_device(device))
         self.precision = cast(Precision, found_precision(precision, self.device))
         self._analyses = Analyses(replace(config, device=self.device, precision=self.precision))
 

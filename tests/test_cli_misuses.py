@@ -56,7 +56,6 @@ MISUSES = [
     # values that options do not take
     ("rome score ref.txt hyp.txt -f xml", "--format … 'xml' … choose from"),
     ("rome score ref.txt hyp.txt --workers two", "--workers … 'two' … at least 1"),
-    ("rome score ref.txt hyp.txt --workers 2 --idf references", "--idf references … --workers 1"),
     ("rome score ref.txt hyp.txt -o none/out.txt", "none/out.txt … cannot be created"),
     ("rome score ref.txt hyp.txt -o .", ". is a directory … name a file"),
     # texts that are named in no way, in half of one, in two
@@ -91,7 +90,7 @@ MISUSES = [
     ("rome score bad.jsonl", "bad.jsonl:2: not JSON"),
     ("rome score half.jsonl", 'half.jsonl:1: … "hypothesis"'),
     ("rome score null.jsonl", 'null.jsonl:1: "prediction"'),
-    ("rome score entry.json", "entry.json:1, entry 2:"),
+    ("rome score entry.json", "entry.json, entry 2:"),
     # other commands
     ("rome explain --example 99", "99 … 0 to"),
     ("rome explain --reference '' --hypothesis A", "empty … --empty-reference score"),
@@ -108,6 +107,8 @@ MISUSES = [
     ("rome evaluate mqm:one", "mqm"),
     ("rome evaluate no_rating.tsv", "no_rating.tsv:2: … rating"),
     ("rome evaluate no_item.tsv", "no_item.tsv:1: … item"),
+    ("rome evaluate good.tsv good.tsv", "two sets are called"),
+    ("rome evaluate good.tsv --dimension colour", "colour"),
     ("rome evaluate word.tsv", "word.tsv:2: … 'good'"),
     ("rome evaluate twice.tsv", "twice.tsv:3: … twice.tsv:2"),
     ("rome evaluate no_reference.tsv", "no_reference.tsv:2: … reference"),

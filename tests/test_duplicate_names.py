@@ -20,7 +20,7 @@ GOOD = '{"reference": "A cat.", "hypothesis": "A dog."}'
 FILES = {
     "a.tsv": ("reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n", "a.tsv:1: the header has the column hypothesis twice"),
     "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' occurs twice in one object)"),
-    "a.json": (f"[{GOOD}, {TWICE}]", "a.json:1: not JSON (the name 'hypothesis' occurs twice in one object)"),
+    "a.json": (f"[{GOOD}, {TWICE}]", "a.json: not JSON (the name 'hypothesis' occurs twice in one object)"),
 }
 
 

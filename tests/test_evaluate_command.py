@@ -102,27 +102,6 @@ def test_formats_and_output(ratings: Path, tmp_path: Path, capsys: pytest.Captur
     assert len(json.loads(capsys.readouterr().out)["tables"]) > len(told["tables"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere.tsv"], "no rated set"),
-        (["RATINGS", "RATINGS"], "two sets are called"),
-        (["RATINGS", "--metric", "nonsense"], "the metric 'nonsense' is unknown"),
-        (["RATINGS", "--figure", "nonsense"], "the figure 'nonsense' is unknown"),
-        (["RATINGS", "--dimension", "colour"], "no dimension 'colour'"),
-        (["RATINGS", "--samples", "0"], "--samples: '0'"),
-        (["RATINGS", "--store", "RATINGS"], "is a file: name a folder"),
-        (["RATINGS", "--metric", "mine=none.txt"], "none.txt does not exist"),
-    ],
-)
-def test_bad_usage_is_one_line(ratings: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2 and one line on standard error that says what to do."""
-    assert main(["evaluate", *[str(ratings) if word == "RATINGS" else word for word in arguments]]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
     path = tmp_path / "texts.txt"

@@ -266,4 +266,4 @@ def test_pytest_fixture(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(Path(__file__).parent), "PATH": ""}
     found = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert "3 failed, 2 passed" in found.stdout
-    assert 'major noun: "cat" -> "dog"' in found.stdout and "no=('awful',) names no severities" in found.stdout
+    assert 'major noun: "cat" -> "dog"' in found.stdout and "no must be a sequence" in found.stdout

@@ -347,12 +347,6 @@ def test_the_code_of_a_models_folder_is_never_run(tmp_path: Path) -> None:
     assert "cannot be loaded (" in lines[0] and "needs no code of its own" in lines[0]
 
 
-def test_checkpoints_come_in_by_one_door() -> None:
-    """The function that says so to transformers is the only one that loads anything with it."""
-    loading = [name for name, path in sources() if ".from_pretrained(" in path.read_text(encoding="utf-8")]
-    assert loading == ["rome.features.analyser.transformer"]
-
-
 def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every torch.load on the way to the embedded pipeline says weights_only."""
     asked: list[object] = []

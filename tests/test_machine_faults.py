@@ -1,4 +1,4 @@
-"""What a command says and how it ends when the machine refuses: real full disks, closed streams, missing libraries, too little memory."""
+"""What a command says and how it ends when the machine refuses: real full disks, missing libraries, too little memory."""
 
 from __future__ import annotations
 

@@ -183,20 +183,6 @@ def test_damaged_file_is_set_aside(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
 
 
-def test_damaged_file_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without permission to rename there is one line with a remedy, and the damaged file is as it was."""
-    path = tmp_path / "a.sqlite"
-    content = damaged_store(path)[1]
-
-    def fail(*_: object) -> None:
-        raise PermissionError("no renaming here")
-
-    monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(StoreError, match="cannot be replaced .*: give its folder write permission"):
-        AnalysisStore(path)
-    assert path.read_bytes() == content
-
-
 def test_replaced_or_deleted_file_is_noticed(tmp_path: Path) -> None:
     """A store that is open goes on in the file that now has its name; nothing is written into one that nobody can find."""
     path = tmp_path / "a.sqlite"

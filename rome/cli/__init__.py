@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
 
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands, or of one, which saves the imports of the others."""
-    parser = Parser(prog="rome", description="Score generated English text against references, and say why.")
+    parser = Parser("rome", description="Score generated English text against references, and say why.", allow_abbrev=False)
     shown: dict[str, Any] = {"action": "version", "version": f"rome {version('rome-metric')}"}
     parser.add_argument("--version", "-V", help="print the version and exit", **shown)
     completion = "print a script that completes commands, options and files in this shell, and exit"
@@ -71,7 +71,7 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
         single = COMMANDS[name] == name
         run = getattr(module, "run" if single else f"run_{name}")
         summary = ((module if single else run).__doc__ or "").splitlines()[0]
-        command = commands.add_parser(name, help=summary, description=summary)
+        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         getattr(module, "add_arguments" if single else f"add_{name}_arguments")(command)
         command.add_argument("--version", "-V", **shown, help=argparse.SUPPRESS)
         command.set_defaults(run=run)

@@ -134,13 +134,11 @@ def _describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def _maker(options: argparse.Namespace, metric: MakeMetric) -> MetricMaker:
-    """Return the maker of metrics, with a store in the folder that the options name. Raises InputError for a file."""
+    """Return the maker of metrics, with a store in the folder that the options name."""
     from rome.evaluation.metrics.registry import MetricMaker
 
     if options.store:
         folder = Path(options.store)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"--store {folder} is a file: name a folder, analyses are kept in it")
         folder.mkdir(parents=True, exist_ok=True)
         options.store = str(folder / "analyses.sqlite")
     return MetricMaker(metric(options), options.progress, options.seed)

@@ -36,9 +36,6 @@ FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 class Parser(argparse.ArgumentParser):
     """Report a mistake in one line; each command reports its own."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **{"allow_abbrev": False, **settings})
-
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the options; unknown words are reported here, because otherwise the command above would report them."""
         options, unknown = super().parse_known_args(args, namespace)

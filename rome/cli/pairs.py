@@ -122,12 +122,7 @@ def add_block_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked) -> Callable[[], Any]:
-    """Return the maker of one process's metric, and limit ``options.workers`` to the processors and the blocks.
-
-    Raises InputError for word weights that need all references in one process.
-    """
-    if options.workers > 1 and options.idf == "references":
-        raise InputError("--idf references weighs words by all references together: take --workers 1")
+    """Return the maker of one process's metric, and limit ``options.workers`` to the processors and the blocks."""
     options.workers = min(options.workers, processors(), found.blocks)
     threads = options.threads or (1 if options.workers > 1 else None)
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))

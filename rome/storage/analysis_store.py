@@ -140,9 +140,6 @@ class AnalysisStore:
             os.replace(real, aside)
         except FileNotFoundError:  # another process has done so
             return
-        except OSError as problem:
-            message = f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
-            raise StoreError(message) from problem
         _say(f"the store {self.path} was damaged ({error}): it is now {aside}, and a new one was begun")
 
     def _refuse(self, error: sqlite3.Error) -> NoReturn:
@@ -154,10 +151,9 @@ class AnalysisStore:
 
 
 def _say(line: str) -> None:
-    """Write one line to stderr, over a progress bar."""
+    """Write one line to stderr."""
     if sys.stderr is not None:
-        place = "\r\x1b[K" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{place}rome: {' '.join(line.split())}\n")
+        sys.stderr.write(f"rome: {' '.join(line.split())}\n")
 
 
 _say_once = cache(_say)

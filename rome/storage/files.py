@@ -25,7 +25,6 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
     b"PK\x03\x04": "an Excel, Word or ZIP file",
-    b"PAR1": "a Parquet file",
 }
 """First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
@@ -193,10 +192,9 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
 def _temporary_beside(target: Path) -> Path:
     """Create an empty file in the same folder, with the permissions of the target or those of a new file."""
     path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
-    mode = target.stat().st_mode & 0o777 if target.exists() else None
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
-    if mode is not None:
-        os.chmod(path, mode)
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if target.exists() else 0o666))
+    if target.exists():
+        shutil.copymode(target, path)
     return path
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from json import JSONDecodeError
 from pathlib import PurePath
 from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.files import named, read_lines
-from rome.storage.rows import SEPARATORS, json_rows, json_value, parse_json, table_rows
+from rome.storage.rows import SEPARATORS, json_rows, json_value, table_rows
 from rome.text_table import shorten
 
 REFERENCES, HYPOTHESES = ("reference", "references"), ("hypothesis", "prediction", "predictions")
@@ -140,27 +139,14 @@ def _table_pairs(first: str, lines: Iterable[str], path: str) -> Iterator[PairRo
 
 
 def _json_pairs(first: str, lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """Yield the rows of JSON lines, or of a file with one value that the first line only begins."""
-    if _ending(path) in (".jsonl", ".ndjson") or not _is_begun(first):
-        values = json_rows(lines, named(path))
-    else:
-        remedy = "give an array of objects, or one object per line"
-        values = iter([(named(path), json_value("\n".join(lines), named(path), remedy))])
+    """Yield the rows of JSON lines, or of an array."""
+    values = json_rows(lines, named(path))
+    if first.lstrip().startswith("["):
+        values = iter([(named(path), json_value("\n".join(lines), named(path), "give an array of objects, or one object per line"))])
     for place, value in values:
         rows = value if isinstance(value, list) else [value]
         for number, row in enumerate(rows, start=1):
             yield _pair(row, place if rows == [value] else f"{place}, entry {number}")
-
-
-def _is_begun(first: str) -> bool:
-    """Return True for a line that only begins a JSON value."""
-    try:
-        parse_json(first)
-    except JSONDecodeError:
-        return bool(first.strip())
-    except (ValueError, RecursionError):  # reported with its line when it is read again
-        return False
-    return False
 
 
 def _pair(row: Any, place: str) -> PairRow:
