@@ -136,8 +136,8 @@ def test_robustness_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         ([], "name an experiment"),
         (["texts"], "needs --texts"),
-        (["demetr", "--texts", "TEXTS"], "does not take --texts"),
-        (["drift"], "needs a rated SET"),
+        (["demetr", "--texts", "TEXTS"], "takes nothing else"),
+        (["drift"], "needs SETs"),
         (["--texts", "TEXTS", "--limit", "0"], "--limit: '0'"),
         (["--texts", "EMPTY"], "has no text"),
         (["demetr", "--demetr", "FOLDER"], "no JSON file"),

@@ -168,7 +168,7 @@ def test_blind_spots_of_texts_and_of_a_frame() -> None:
         (lambda: rome.evaluate("chrf", rated_set(), samples=0), "samples must be 1 or more, got 0"),
         (lambda: rome.evaluate("chrf", rated_set(), dimensions="colour"), "no dimension 'colour'"),
         (lambda: rome.evaluate("chrf", rated_set(), figures="nonsense"), "the figure 'nonsense' is unknown"),
-        (lambda: rome.evaluate("chrf", 3), "of type int"),
+        (lambda: rome.evaluate("chrf", 3), "got int"),
         (lambda: rome.evaluate(["chrf", "chrf"], rated_set()), "two metrics are called chrF2: give them different names"),
         (lambda: rome.evaluate(lambda r, h: [1.0], rated_set()), "returned shape"),
         (lambda: rome.diagnose("chrf"), "texts needs texts: give a list of them"),

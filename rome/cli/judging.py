@@ -109,7 +109,7 @@ def _experiment(options: argparse.Namespace) -> str:
     takes_both = experiment == "meaning" and not (options.texts and options.sets)
     if not takes_both and (bool(options.texts), bool(options.sets)) != (experiment in ON_TEXTS, experiment in ON_SETS):
         needed = "--texts FILE" if experiment in ON_TEXTS else "SETs, see `rome evaluate --help`" if experiment in ON_SETS else "no texts"
-        raise InputError(f"{experiment} takes {needed} and nothing else")
+        raise InputError(f"{experiment} needs {needed}, and takes nothing else")
     return experiment
 
 
