@@ -216,7 +216,6 @@ def test_command_refuses_with_file_and_count(fake_metric: Any, capsys: pytest.Ca
         (["--references", "-", "--hypotheses", f"A={a}", f"B={b}"], "standard input"),
         ([], "in one way"),
         (["--pairs", r, "--scores", f"A={a}"], "in one way"),
-        (["--references", r, "--hypotheses", f"B={b}", "--resamples", "0"], "--resamples"),
     ):
         assert message in run_report(fake_metric, capsys, *arguments, "--output", page), arguments
     assert not (tmp_path / "p.html").exists() and not list(tmp_path.glob(".p.html*"))

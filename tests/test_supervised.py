@@ -165,7 +165,8 @@ def test_rome_score_takes_the_option(
             return str(made[-1].combiner.signature)
 
         def score(self, **texts: Any) -> CorpusScore:
-            return replace(fake_metric.score(**texts), signature=self.signature)
+            segments = [replace(one, signature=self.signature) for one in fake_metric.score(**texts)]
+            return CorpusScore(tuple(segments), self.signature)
 
     def metric(options: Any) -> Any:
         made.append(make_metric(options))
