@@ -108,12 +108,6 @@ class Small:
     def __init__(self, tell: Callable[[int], None]) -> None:
         self.tell = tell
 
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep nothing."""
-
-    def begin_block(self) -> None:
-        """Forget nothing."""
-
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """Return scores that depend on the texts."""
         time.sleep(SECONDS)

@@ -45,12 +45,6 @@ class Constant:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
         self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
 
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep nothing."""
-
-    def begin_block(self) -> None:
-        """Forget nothing."""
-
     def score(self, **texts: Any) -> CorpusScore:
         """Return one segment per hypothesis."""
         return self.score_pairs(check_pairs(**texts))

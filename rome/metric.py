@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from multiprocessing import parent_process
-from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,15 +24,15 @@ from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
+from rome.progress import progress_bar
 from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
-from rome.storage.analyses import Analyses, Seen
+from rome.storage.analyses import Analyses
 
 if TYPE_CHECKING:
     from rome.config import FeatureConfigs
 
-BLOCK = 1000
-COMBINED = 256
-"""Candidates that the net scores at once; scores do not depend on it."""
+BLOCK = 256
+"""Pairs that are analysed and combined together."""
 _IMPORTED_BY = os.getpid()
 """The process that imported this module; another one was forked from it."""
 Measured = tuple[Component, ...]
@@ -81,12 +79,9 @@ class RoMe:
             models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
         )
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
-        self.device = found_device(device)
+        self.device = cast(Device, found_device(device))
         self.precision = cast(Precision, found_precision(precision, self.device))
-        path = None if store is None else Path(store)
-        self._analyses = Analyses(self.models, path, progress, threads, self.device, batch_size, self.precision)
-        self._lock = Lock()
-        self._made: tuple[Feature[Any], ...] = ()
+        self._analyses = Analyses(replace(config, device=self.device, precision=self.precision))
 
     @cached_property
     def model_set(self) -> ModelSet:
@@ -159,26 +154,15 @@ class RoMe:
     def load(self) -> None:
         """Load features and models now instead of at the first text. Raises ModelMissingError."""
         if self.idf == "embedded":
-            self._features(self._idf_table)
+            _ = self._own_features
         self._analyses.load()
-
-    def begin_block(self) -> None:
-        """Forget all analyses in memory except those of shared texts.
-
-        The scores of the next block then depend on its texts and the store alone; see `rome.batch.blocks`. New analyses are stored at most 1,000
-        pairs at a time, all or none.
-        """
-        self._analyses.begin_block()
-
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep the analyses of texts that occur in several blocks; they are analysed in groups of their own."""
-        self._analyses.share(texts)
 
     def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
         """Return the features of checked pairs, at least one; see `features`."""
         rows = [
             (pair.segment, index, [c.value for c in parts], [c.raw for c in parts], pack_flags(flags), [c.unit for c in parts])
-            for pair, index, parts, flags in self._measure(pairs)
+            for block in self._measure(pairs)
+            for pair, index, parts, flags in block
         ]
         segment, reference, values, raw, flags, units = zip(*rows, strict=True)
         return FeatureTable(
@@ -193,14 +177,7 @@ class RoMe:
         """Score checked pairs; see `score`."""
         net = self.combiner  # report a missing net before anything is analysed
         signature = f"{self.feature_signature}|{net.signature}" if pairs else ""
-        segments: list[SegmentScore] = []
-        waiting: list[Candidate] = []
-        for candidate in self._measure(pairs):
-            if len(waiting) >= COMBINED and candidate[0].segment != waiting[-1][0].segment:
-                segments += self._combined(waiting, signature)
-                waiting = []
-            waiting.append(candidate)
-        segments += self._combined(waiting, signature) if waiting else []
+        segments = (segment for block in self._measure(pairs) for segment in self._combined(block, signature))
         return CorpusScore(tuple(segments), signature)
 
     def __deepcopy__(self, memo: object) -> RoMe:
@@ -232,41 +209,41 @@ class RoMe:
                 signature=signature,
             )
 
-    def _measure(self, pairs: Sequence[CheckedPair]) -> Iterator[Candidate]:
-        """Yield every candidate in order; texts are analysed block by block, so that memory stays bounded."""
-        with self._analyses.progress_bar(pairs) as seen:
-            table = self._reference_table(pairs, seen) if self.idf == "references" else self._idf_table
-            features, (_, syntax, _, _) = self._features(table), self.configs
+    def _measure(self, pairs: Sequence[CheckedPair]) -> Iterator[list[Candidate]]:
+        """Yield the candidates of each block in order; texts are analysed block by block, so that memory stays bounded."""
+        features = self._features(self._reference_table(pairs)) if self.idf == "references" else self._own_features
+        syntax = self.configs[1]
+        with progress_bar(self.config.progress, len(pairs)) as bar:
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
-                analyses = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)], seen)
+                analyses = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)])
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
-                for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True):
-                    flags = flags_of(*each, english=self._idf_table, syntax=syntax, cut=pair.cut)
-                    yield pair, index, measured, flags
+                yield [
+                    (pair, index, measured, flags_of(*each, english=self._idf_table, syntax=syntax, cut=pair.cut))
+                    for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True)
+                ]
+                bar.update(len(block))
+
+    @cached_property
+    def _own_features(self) -> tuple[Feature[Any], ...]:
+        """Return the features for the model set's own IDF table."""
+        return self._features(self._idf_table)
 
     def _features(self, table: IdfTable) -> tuple[Feature[Any], ...]:
-        """Return the features; those for the model set's own IDF table are made once."""
-        with self._lock:
-            if table is self._idf_table and self._made:
-                return self._made
-            how = (self._analyses.threads, self.device, self.config.batch_size, self.precision)
-            resources = Resources(table, self.model_set.folder, *how)
-            made = tuple(
-                feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True)
-            )
-            if table is self._idf_table:
-                self._made = made
-            return made
+        """Return the features for an IDF table."""
+        resources = Resources(
+            table, self.model_set.folder, self.config.threads, self.device, self.config.batch_size, self.precision
+        )
+        return tuple(feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True))
 
-    def _reference_table(self, pairs: Sequence[CheckedPair], seen: Seen) -> IdfTable:
+    def _reference_table(self, pairs: Sequence[CheckedPair]) -> IdfTable:
         """Return an IDF table over the distinct references of this call."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
         words = (
             [w.text for w in a.words]
             for start in range(0, len(texts), BLOCK)
-            for a in self._analyses.of(texts[start : start + BLOCK], seen).values()
+            for a in self._analyses.of(texts[start : start + BLOCK]).values()
         )
         return IdfTable.from_texts(words, "references")
 

@@ -13,12 +13,10 @@ from rich.cells import set_cell_size
 
 _GAP = "  "
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-LEAST = 8
-"""Columns of a text that is cut to fit, at least."""
 MEASURED = 1000
 """Rows that decide how wide the columns are; texts of later rows are cut to fit."""
 
-__all__ = ["aligned", "clean", "display_width", "fitted", "fixed", "shorten", "terminal_width", "visible"]
+__all__ = ["aligned", "clean", "display_width", "fixed", "shorten", "terminal_width", "visible"]
 
 
 def fixed(value: float, digits: int) -> str:
@@ -52,7 +50,6 @@ def aligned(
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
     right: Sequence[bool],
-    *,
     room: int | None = None,
     last: Callable[[], Sequence[str]] | None = None,
 ) -> Iterator[str]:
@@ -65,36 +62,24 @@ def aligned(
     right
         For each column, whether it is aligned to the right. Such cells (numbers) are never cut.
     room
-        Columns of a terminal. Where there are too few, the widest texts are cut, and the names of numbers.
+        Columns of a terminal. Lines are cut where there are too few.
     """
     rest = iter(rows)
     first = list(islice(rest, MEASURED))
-    filled = [max(map(display_width, column)) for column in zip(*first, strict=True)] or [0] * len(header)
-    widths = list(map(max, filled, map(display_width, header)))
-    if room is not None:
-        widths = fitted(widths, [own if number else min(own, LEAST) for own, number in zip(filled, right, strict=True)], room)
-    rule = _GAP.join("-" * width for width in widths)
-    yield from (_line([shorten(name, width) for name, width in zip(header, widths, strict=True)], widths, right), rule)
-    for row in chain(first, rest):
-        yield _line(row, widths, right)
+    widths = [max(map(display_width, column)) for column in zip(header, *first, strict=True)]
+    rule = ["-" * width for width in widths]
+    for row in chain((header, rule), first, rest):
+        yield _line(row, widths, right, room)
     if first and last is not None:
-        yield from (rule, _line(last(), widths, right))
+        yield from (_line(row, widths, right, room) for row in (rule, last()))
 
 
-def fitted(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Return the widths with the widest reduced until a row takes at most ``room`` columns, none below its ``least``."""
-    reduced = list(widths)
-    for _ in range(sum(widths) + len(_GAP) * (len(widths) - 1) - room):
-        most = max(range(len(reduced)), key=lambda n: reduced[n] if reduced[n] > least[n] else 0)
-        reduced[most] -= reduced[most] > least[most]
-    return reduced
-
-
-def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool], room: int | None) -> str:
     """Return one line of a table."""
     cells = []
     for cell, width, to_right in zip(row, widths, right, strict=True):
         text = cell if to_right else shorten(cell, width)
         blanks = " " * (width - display_width(text))
         cells.append(blanks + text if to_right else text + blanks)
-    return _GAP.join(cells).rstrip()
+    line = _GAP.join(cells).rstrip()
+    return line if room is None or display_width(line) <= room else set_cell_size(line, room - 1).rstrip() + "…"

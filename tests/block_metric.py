@@ -25,24 +25,18 @@ SMALL = 100
 
 
 class BlockMetric(PacedMetric):
-    """A PacedMetric whose scores tell when an earlier block was not forgotten; "kill" ends the process, as often as the text says."""
+    """A PacedMetric where "kill" ends the process, as often as the text says."""
 
     def __init__(self, marks: Path, seconds: float = 0.0) -> None:
         super().__init__(marks, seconds)
         self.marks = marks
-        self.met: set[str] = set()
-
-    def begin_block(self) -> None:
-        self.met.clear()
 
     def score(self, *, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> CorpusScore:
         for text in hypotheses:
             if text.startswith("kill") and len(list(self.marks.glob("killed-*"))) < int(text[4:]):
                 (self.marks / f"killed-{os.getpid()}").touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-        marked = [[*given, "known" if text in self.met else ""] for given, text in zip(references, hypotheses, strict=True)]
-        self.met.update(hypotheses)
-        return super().score(references=marked, hypotheses=hypotheses)
+        return super().score(references=references, hypotheses=hypotheses)
 
     def features(self, *, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> FeatureTable:
         result = self.score(references=references, hypotheses=hypotheses)

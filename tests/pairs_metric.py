@@ -12,13 +12,7 @@ from rome.results import CorpusScore
 
 
 class PairsMetric:
-    """Scores and measures checked pairs by what its subclass says of texts; nothing is kept from block to block."""
-
-    def begin_block(self) -> None:
-        """Nothing is forgotten."""
-
-    def share(self, texts: Sequence[str]) -> None:
-        """Nothing is kept."""
+    """Scores and measures checked pairs by what its subclass says of texts."""
 
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         result = self.score(**_texts(pairs))  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from rome.features.analyser.config import ModelConfig
+from rome.config import MetricConfig
 from rome.features.values import Analysis
 from rome.storage import analyses as module
 from rome.storage.analyses import Analyses
@@ -29,7 +29,7 @@ class Counting:
 def made(monkeypatch: pytest.MonkeyPatch) -> tuple[Analyses, Counting]:
     """Analyses over the counting models, ten words of memory."""
     monkeypatch.setattr(module, "KEPT", 10)
-    made, models = Analyses(ModelConfig(), None, False, 1), Counting()
+    made, models = Analyses(MetricConfig()), Counting()
     made._analyser = models  # type: ignore[assignment]
     return made, models
 

@@ -11,7 +11,6 @@ import pytest
 from rome.cli import main
 from rome.evaluation.metrics.score_files import ScoreFile
 from rome.results import CorpusScore
-from rome.results.systems import read_systems
 
 OTHER = "reference\thypothesis\nSomething else.\tSomething else.\n"
 
@@ -41,19 +40,6 @@ def test_pairs(
         assert main(["score", "pairs.tsv", *words], metric=lambda _, metric=metric: metric) == 0  # type: ignore[misc]
         found.append((capsys.readouterr().out, Path("out.json").read_bytes() if "-o" in words else b""))
     assert found[0] == found[1] and pairs.read_text() == OTHER
-
-
-def test_references_of_several_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are read once, so that all systems are held against the same ones."""
-    read: list[str] = []
-
-    def counted(path: str) -> list[str]:
-        read.append(path)
-        return ["A cat."]
-
-    monkeypatch.setattr("rome.results.systems.read_lines", counted)
-    read_systems(["ref.txt"], [("one", "1.txt"), ("two", "2.txt")])
-    assert read == ["ref.txt", "1.txt", "2.txt"]
 
 
 def test_a_file_of_scores(tmp_path: Path) -> None:

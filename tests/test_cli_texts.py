@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rome.cli import COMMANDS, SHELLS, main
-from rome.text_table import display_width, fitted, terminal_width
+from rome.text_table import display_width, terminal_width
 
 Run = Callable[..., tuple[int, str, str]]
 REFERENCES, HYPOTHESES = ["A cat, a dog.", 'She said "no".'], ["A cat, a dog.", "He left."]
@@ -80,7 +80,6 @@ TABLES = {
     "lines.json": "".join(f"{json.dumps(row)}\n" for row in ROWS),
     "array.json": json.dumps(FACE, indent=2),
     "array": json.dumps(ROWS),
-    "columns.json": json.dumps({"predictions": HYPOTHESES, "references": [[text] for text in REFERENCES]}),
 }
 
 
@@ -89,8 +88,7 @@ def test_every_kind_of_table(rome: Run, name: str) -> None:
     """The same scores from a file and from standard input, by ending or by header."""
     Path(name).write_text(TABLES[name])
     assert scores(rome("score", name, "-f", "tsv")) == SCORES
-    if name not in ("columns.json",):  # what only an ending tells from JSON lines
-        assert scores(rome("score", "-", "-f", "tsv", given=TABLES[name])) == SCORES
+    assert scores(rome("score", "-", "-f", "tsv", given=TABLES[name])) == SCORES
 
 
 def test_a_text_in_a_csv_file_may_have_several_lines(rome: Run) -> None:
@@ -133,20 +131,6 @@ def test_a_table_fits_the_terminal(rome: Run, columns: int, monkeypatch: pytest.
     assert "…" not in "".join(whole)
 
 
-def test_progress_moves_by_batch(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bar over three hundred segments moves three times and not once."""
-    moved: list[int] = []
-
-    class Bar(io.StringIO):
-        def update(self, count: int) -> None:
-            moved.append(count)
-
-    monkeypatch.setattr("rome.cli.pairs.progress_bar", lambda *_, **__: Bar())
-    lines = "".join(f"{json.dumps({'reference': f'cat {n}', 'prediction': 'cat'})}\n" for n in range(300))
-    assert rome("score", "-", "-q", given=lines)[:2] == (0, "0.5000\n")
-    assert moved == [128, 128, 44]
-
-
 def test_people_rate_what_was_named_in_the_same_ways(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """`rome annotate` takes text files and tables, and hands them to the page."""
     from rome.exceptions import InputError
@@ -160,14 +144,6 @@ def test_people_rate_what_was_named_in_the_same_ways(rome: Run, monkeypatch: pyt
     monkeypatch.setattr("rome.evaluation.annotate.server.AnnotationServer", seen)
     for words in (("ref.txt", "hyp.txt"), ("ref.txt", "-i", "hyp.txt"), ("a.csv",)):
         assert rome("annotate", *words, "-o", "out.jsonl")[2] == f"rome: error: {' / '.join(HYPOTHESES)}\n"
-
-
-def test_fitting_cuts_the_widest_first() -> None:
-    """As little as is needed, and nothing below its least."""
-    assert fitted([5, 30, 10], [5, 8, 8], 100) == [5, 30, 10]
-    assert fitted([5, 30, 10], [5, 8, 8], 39) == [5, 20, 10]
-    assert sum(fitted([5, 30, 10], [5, 8, 8], 27)) == 23
-    assert fitted([5, 30, 10], [5, 8, 8], 3) == [5, 8, 8]
 
 
 def test_no_option_can_be_shortened(rome: Run) -> None:

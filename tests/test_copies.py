@@ -7,7 +7,7 @@ import io
 import multiprocessing
 import pickle
 from collections.abc import Callable
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import Any
 
 import pytest
@@ -85,10 +85,3 @@ def test_a_metric_and_results_cross_into_a_fresh_process(metric: RoMe, result: C
         worst = pool.apply(methodcaller("worst", 1), (result,))
     assert there.scores == pytest.approx(result.scores, abs=1e-6) and there.signature == result.signature
     assert there[0].evidence.errors.errors[0].type == "number" and worst == result.worst(1)
-
-
-def test_joblib_shares_work_out(metric: RoMe, result: CorpusScore) -> None:
-    """The workers that scikit-learn's searches use take a metric and results too; what a metric does there, the test above says."""
-    joblib = pytest.importorskip("joblib")
-    asked = [joblib.delayed(attrgetter("signature"))(metric), joblib.delayed(methodcaller("worst", 1))(result)]
-    assert joblib.Parallel(n_jobs=2)(asked) == [metric.signature, result.worst(1)]

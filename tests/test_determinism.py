@@ -30,7 +30,7 @@ def numbers(metric: RoMe, order: Sequence[int], size: int, neighbours: Sequence[
     found = np.zeros((len(EVERYTHING), len(NUMBERS)))
     for start in range(0, len(order), size):
         some = order[start : start + size]
-        metric.begin_block()
+        metric._analyses.forget()
         result = metric.score(
             references=[REFERENCES[n] for n in some] + [REFERENCES[0]] * len(neighbours),
             hypotheses=[HYPOTHESES[n] for n in some] + list(neighbours),

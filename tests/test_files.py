@@ -6,7 +6,6 @@ import errno
 import gzip
 import io
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -52,28 +51,6 @@ def test_empty_file_and_blank_lines(tmp_path: Path) -> None:
     assert read_lines(write(tmp_path, "a.txt", b"\na\n\n")) == ["", "a", ""]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"fine\nna\xefve\n", "a.txt:2: byte 0xef at byte 3 of the line is not UTF-8"),
-        ("a\n".encode("utf-16"), "is UTF-16 text, not UTF-8"),
-        (gzip.compress(b"a\nb\n" * 100, mtime=0)[:-9], "is a damaged gzip file"),
-    ],
-)
-def test_unreadable_content_is_placed(tmp_path: Path, content: bytes, message: str) -> None:
-    """Invalid UTF-8 is reported with its line; other encodings and damage by name."""
-    with pytest.raises(InputError, match=re.escape(message)):
-        read_lines(write(tmp_path, "a.txt", content))
-
-
-def test_wrong_names_are_explained(tmp_path: Path) -> None:
-    """A directory and a missing file are told apart."""
-    with pytest.raises(InputError, match="is a directory: name a file in it"):
-        read_lines(str(tmp_path))
-    with pytest.raises(InputError, match="does not exist: check the name"):
-        read_lines(str(tmp_path / "none.txt"))
-
-
 def test_standard_input_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """`-` reads standard input, and its faults are placed too."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
@@ -102,26 +79,6 @@ def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
         assert [(row.references, row.hypothesis, row.id) for row in rows] == [(["a", "c"], "b", "x"), (["d"], "", "y")]
         assert [row.note for row in rows] == ["", ""]
     assert [row.place.rpartition(":")[2] for row in (*one, *other)] == ["2", "3", "1", "3"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty: give a TSV or CSV file"),
-        ("source\ttarget\n", "a:1: the header has the columns source, target"),
-        ("reference\thypothesis\na\tb\nc\n", "a:3: 1 columns, the header has 2"),
-        ('{"reference": "a", "hypothesis": "b"}\n{"reference": \n', "a:2: not JSON"),
-        ('{"reference": "a"}\n', 'a:1: not an object with "reference" and "hypothesis"'),
-        ('{"reference": "a", "hypothesis": "b"}\n7\n', "a:2: not an object"),
-        ('{"reference": [], "hypothesis": "b"}\n', 'a:1: "reference" must be a text or a list'),
-        ('{"reference": ["a", null], "hypothesis": "b"}\n', 'a:1: "reference" must be'),
-        ('{"reference": "a", "hypothesis": null}\n', 'a:1: "hypothesis" must be a text'),
-    ],
-)
-def test_faults_in_pair_files_are_placed(tmp_path: Path, content: str, message: str) -> None:
-    """Each fault is reported with file and line."""
-    with pytest.raises(InputError, match=re.escape(message)):
-        read_pairs(write(tmp_path, "a", content.encode()))
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])

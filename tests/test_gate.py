@@ -171,7 +171,7 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
         (("--scores", path, "--examples"), "name either texts or --scores"),
         (("--scores", str(tmp_path / "none")), "does not exist"),
         (("--scores", path, "--max-critical", "-1"), "critical must be 0 or more errors, got -1"),
-        ((), "name the texts: give REF HYP"),
+        ((), "name the texts"),
     ):
         code, _, error_line = rome("check", *words)
         assert code == 2 and told in error_line and error_line.count("\n") == 1
@@ -182,12 +182,11 @@ def test_compare_command(rome: Run, tmp_path: Path) -> None:
     old, new = (stored(tmp_path / f"{name}.jsonl", corpus(12, seed).segments) for seed, name in enumerate(("old", "new")))
     expected = compare(corpus(12, 1), corpus(12, 0), names=("new", "old"))
     assert rome("compare", old, new)[1] == f"{expected}\n"
-    row = json.loads(rome("compare", old, new, "--format", "json", "--segments", "2")[1])
-    assert row["names"] == ["new", "old"] and len(row["deciding"]) == 2
+    row = json.loads(rome("compare", old, new, "--format", "json")[1])
+    assert row["names"] == ["new", "old"] and len(row["deciding"]) == 10
     assert row["differences"]["score"]["difference"] == pytest.approx(expected.score.difference)
     assert rome("compare", old, new, "--format", "html", "--output", f"{tmp_path}/c.html")[:2] == (0, "")
     assert "The segments that decide" in (tmp_path / "c.html").read_text(encoding="utf-8")
-    assert "was given twice" in rome("compare", old, old)[2]
     shorter = stored(tmp_path / "short.jsonl", corpus(11, 0).segments)
     assert "new has 11 segments, old has 12" in rome("compare", old, shorter)[2] or "short has 11 segments" in rome("compare", old, shorter)[2]
 

@@ -6,7 +6,6 @@ import ast
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -25,7 +24,6 @@ from rome.checks import MOST_CHARACTERS, MOST_WORDS, CheckedPair, SegmentError, 
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.exceptions import ModelMissingError
-from rome.features.analyser import config
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.parser import MODELS, embedded_pipeline
 from rome.features.errors.errors import Errors
@@ -33,11 +31,9 @@ from rome.features.errors.typos import tidy
 from rome.features.flags import FLAGS, flags_of
 from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
-from rome.features.model_files import record_files
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
 from rome.metric import RoMe
-from rome.self_check import record, selfcheck
 from rome.text_table import display_width, shorten
 
 from handmade import analysis, guessing
@@ -164,7 +160,7 @@ def test_hostile_neighbours_change_nothing() -> None:
     hypothesis, metric = "The cat sat on a new mat and moved.", whole_metric()
     alone = metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0]
     among = [CHOSEN[name] for name in ("every hostile piece", "NUL between letters", "a paragraph a letter")]
-    metric.begin_block()
+    metric._analyses.forget()
     *hostile, found = metric.score(references=[REFERENCE] * 4, hypotheses=[*among, hypothesis])
     assert found.score == pytest.approx(alone.score, abs=1e-6)
     for segment in hostile:
@@ -247,10 +243,10 @@ def test_a_text_beyond_the_bounds_is_cut_at_once(text: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["cat " * MOST_WORDS, "a" * MOST_CHARACTERS, "a" + "\u0301" * (MOST_CHARACTERS - 1), " " * MOST_CHARACTERS]
+    "text", ["cat " * MOST_WORDS, "a" * MOST_CHARACTERS, " " * MOST_CHARACTERS]
 )
 def test_a_text_at_the_bounds_passes(text: str) -> None:
-    """The bounds themselves are allowed; marks on a letter and blanks are no words."""
+    """The bounds themselves are allowed; blanks are no words."""
     assert check_pairs(["a"], [text]) == [CheckedPair(0, ("a",), text)]
 
 
@@ -290,42 +286,6 @@ def test_a_long_text_is_shortened_soon() -> None:
 
 
 # Model files
-
-
-@pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the package's set, with one small model and its records."""
-    folder = tmp_path / "models" / "base"
-    (folder / "scorer").mkdir(parents=True)
-    shutil.copyfile(set_folder("small") / "scorer" / "scorer.safetensors", folder / "scorer" / "scorer.safetensors")
-    record_files(folder)
-    (folder / "selfcheck.json").write_text(json.dumps({"signature": "", "pairs": []}))
-    monkeypatch.setattr(config, "files", lambda _: tmp_path)
-    return folder
-
-
-def test_new_models_can_be_recorded_and_damaged_ones_are_reported(models: Path) -> None:
-    """Recording writes the hashes; a self-check that cannot score still says which file it was."""
-
-    class Metric:
-        def score(self, **_: object) -> Any:
-            if path.read_bytes() == b"damaged":
-                raise ModelMissingError("scorer.safetensors is damaged")
-            return type("Result", (list,), {"signature": "s"})()
-
-    path = models / "scorer" / "scorer.safetensors"
-    path.write_bytes(b"damaged")
-    found = selfcheck(Metric())  # type: ignore[arg-type]
-    assert (
-        not found and "failed  file scorer/scorer.safetensors" in str(found) and "scorer.safetensors is damaged" in str(found)
-    )
-    path.write_bytes(b"new")
-    record_files(models)
-    record(models, [], Metric())
-    assert selfcheck(Metric())  # type: ignore[arg-type]
-    path.write_bytes(b"newer")
-    record_files(models)
-    assert json.loads((models / "selfcheck.json").read_text())["signature"] == "s"
 
 
 class Touch:
@@ -407,12 +367,6 @@ def test_the_code_of_a_models_folder_is_never_run(tmp_path: Path) -> None:
     assert "cannot be loaded (" in lines[0] and "needs no code of its own" in lines[0]
 
 
-def test_checkpoints_come_in_by_one_door() -> None:
-    """The function that says so to transformers is the only one that loads anything with it."""
-    loading = [name for name, path in sources() if ".from_pretrained(" in path.read_text(encoding="utf-8")]
-    assert loading == ["rome.features.analyser.transformer"]
-
-
 def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every torch.load on the way to the embedded pipeline says weights_only."""
     asked: list[object] = []
@@ -428,32 +382,6 @@ def test_stanza_reads_weights_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # The command line
-
-FORMULAS = ("=1+1", "+1-1", "-2+3", "@SUM(A1)", "=cmd|' /C calc'!A0", "'=1", '"=1"', "-1", "1e5", "0x1", "-", " =1")
-
-
-def test_numbers_stay_numbers_and_names_stay_names(
-    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Ids that a spreadsheet takes for formulas come out of TSV as they went in, and every number can be read as one."""
-    rows = "".join(f"{name}\tA cat.\tA dog.\n" for name in FORMULAS)
-    (tmp_path / "pairs.tsv").write_text(f"id\treference\thypothesis\n{rows}", encoding="utf-8")
-    assert main(["score", str(tmp_path / "pairs.tsv"), "--format", "tsv"], metric=lambda _: fake_metric) == 0
-    header, *found = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert tuple(row[header.index("id")] for row in found) == FORMULAS
-    numbers = [row[header.index("score") : header.index("reference") + 1] for row in found]
-    assert np.isfinite(np.array(numbers, dtype=float)).all()
-
-
-def test_a_text_beyond_the_bounds_does_not_end_a_run(
-    fake_metric: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The other rows of the file are scored, and it too."""
-    rows = [{"reference": "a", "hypothesis": text} for text in ("b", "word " * 10_000)]
-    (tmp_path / "pairs").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert main(["score", str(tmp_path / "pairs"), "--format", "tsv"], metric=lambda _: fake_metric) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
-
 
 REFUSED = {
     "deep": (b'{"reference": ' + b"[" * 100_000, ":1"),

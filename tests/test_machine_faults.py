@@ -1,4 +1,4 @@
-"""What a command says and how it ends when the machine refuses: real full disks, closed streams, missing libraries, too little memory."""
+"""What a command says and how it ends when the machine refuses: real full disks, missing libraries, too little memory."""
 
 from __future__ import annotations
 
@@ -72,14 +72,16 @@ def test_help_that_cannot_be_written(start: Start, words: tuple[str, ...]) -> No
 
 STORE = """
 import sys, types
+import numpy as np
 from rome.cli import main
-from rome.storage.analysis_store import KeyValueFile
+from rome.features.values import Analysis
+from rome.storage.analysis_store import AnalysisStore
 
 def score_pairs(pairs):
-    with KeyValueFile("analyses.sqlite") as store:
-        store.write([(b"key", bytes(1 << 20))])
+    numbers = np.random.default_rng(0).random((1, 1 << 18), np.float32)
+    AnalysisStore("analyses.sqlite").put_many([Analysis("A cat.", (), (), numbers, numbers[0])], identity="m")
 
-metric = types.SimpleNamespace(signature="", share=list, begin_block=list, score_pairs=score_pairs)
+metric = types.SimpleNamespace(signature="", score_pairs=score_pairs)
 sys.exit(main(["score", "--examples"], metric=lambda _: metric))
 """
 
@@ -87,22 +89,6 @@ sys.exit(main(["score", "--examples"], metric=lambda _: metric))
 def test_a_full_disk_under_a_store(start: Start) -> None:
     """What SQLite says of it, and what to do."""
     assert one_line(start(program=STORE, largest=1 << 18), "the store analyses.sqlite cannot be written", "free some space")
-
-
-def test_no_temporary_folder(start: Start) -> None:
-    """Where none can be written, the command says so."""
-    assert one_line(start("score", "--examples", largest=0), "no folder for temporary files can be written", "TMPDIR")
-
-
-def test_closed_standard_streams(start: Start, tmp_path: Path) -> None:
-    """A closed output is an error where something was to go there, a closed input where it was to be read; without standard error
-    nothing is said anywhere else, and no file takes the place of a closed stream."""
-    assert one_line(start(*RESCORE, streams=">&-"), "a standard stream is closed")
-    assert one_line(start("score", "-", streams="<&-"), "standard input cannot be read")
-    silent = start("score", "none.txt", "hyp.txt", streams="2>&-")
-    assert (silent.returncode, silent.stdout, silent.stderr) == (2, "", "")
-    assert start(*RESCORE, "-o", "out.tsv", streams="<&- >&- 2>&-").returncode == 0
-    assert len((tmp_path / "out.tsv").read_text().splitlines()) == 4001
 
 
 def test_a_reader_of_errors_that_went_away() -> None:
@@ -115,12 +101,12 @@ def test_a_reader_of_errors_that_went_away() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the endings of Linux's libraries")
 def test_a_library_that_cannot_be_loaded(start: Start, tmp_path: Path) -> None:
-    """A package that is there, whose shared library is not: the library's name, not the advice to install the package."""
+    """A package that is there, whose shared library is not: the library's name."""
     (tmp_path / "packages" / "torch").mkdir(parents=True)
     (tmp_path / "packages" / "torch" / "__init__.py").write_text("import broken")
     (tmp_path / "packages" / "broken.abi3.so").touch()
     done = start("explain", "--example", "0", "--models", "small", PYTHONPATH=str(tmp_path / "packages"))
-    assert one_line(done, "a library cannot be loaded", "broken.abi3.so: file too short") and "pip install" not in done.stderr
+    assert one_line(done, "cannot be loaded", "broken.abi3.so: file too short")
 
 
 SHORT = """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rome
-from rome.exceptions import InputError, ModelMissingError
+from rome.exceptions import InputError
 from rome.features.semantic import Semantic
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -216,7 +216,7 @@ def test_help_shows_an_example_and_nothing_internal(metric: RoMe, monkeypatch: p
     assert len(example.examples) == 5 and doctest.DocTestRunner().run(example).failed == 0
     text = pydoc.plain(pydoc.render_doc(RoMe))
     assert text.index(">>> from rome import RoMe") < 1200
-    public = "analyse begin_block combiner configs feature_signature features load measure_pairs model_set score score_pairs share signature"
+    public = "analyse combiner configs feature_signature features load measure_pairs model_set score score_pairs signature"
     assert {name for name in vars(RoMe) if not name.startswith("_")} == {*public.split(), "what_if"}
     assert "score(self, *, references: 'Iterable[str | Iterable[str]]', hypotheses: 'Iterable[str]')" in text
 
@@ -230,23 +230,6 @@ def test_idf_from_the_references(metric: RoMe) -> None:
     weights = dict(zip(found.reference_words, found.reference_weights, strict=True))
     assert weights["Alba"] > weights["hotel"]
     assert "idf:references" in variant.signature
-
-
-def test_missing_model_packages_name_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra, analysing says what to install."""
-    import builtins
-
-    real = builtins.__import__
-
-    def without(name: str, *rest: object, **named: object) -> object:
-        if name.startswith("rome.features.analyser.analyser"):
-            raise ImportError("No module named 'torch'", name="torch")
-        return real(name, *rest, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr("rome.features.packages.find_spec", lambda name: None)
-    with pytest.raises(ModelMissingError, match=r"rome-metric\[models\]"):
-        RoMe(progress=False).score(references=["A cat."], hypotheses=["A cat."])
 
 
 def test_romes_own_examples(metric: RoMe) -> None:

@@ -15,7 +15,6 @@ from pairs_metric import PairsMetric
 
 from rome.cli import main
 from rome.cli.options import make_metric
-from rome.cli.package import cards_table
 from rome.combining.combiner import Combiner
 from rome.combining.signature import RatedSource, fitted_on, outputs_digest
 from rome.combining.table import FeatureTable
@@ -166,7 +165,8 @@ def test_rome_score_takes_the_option(
             return str(made[-1].combiner.signature)
 
         def score(self, **texts: Any) -> CorpusScore:
-            return replace(fake_metric.score(**texts), signature=self.signature)
+            segments = [replace(one, signature=self.signature) for one in fake_metric.score(**texts)]
+            return CorpusScore(tuple(segments), self.signature)
 
     def metric(options: Any) -> Any:
         made.append(make_metric(options))
@@ -221,13 +221,6 @@ def test_the_supervised_score_is_its_own_metric(package: Path, supervised: Path)
     features = Features(RoMe(progress=False, combiner=net()))
     same = RomeScore(features, net(RatedSource("x", "0"))).score([["a b", "a c"]], ["a c"])
     assert same == RomeScore(features).score([["a b", "a c"]], ["a c"]) == net().score(np.ones((1, 4)))
-
-
-def test_a_card_shows_one_line_a_figure() -> None:
-    """Figures of several scorers stand in one line; cards without such figures look as before."""
-    card = {"name": "scorer-supervised", "task": "SUPERVISED: combine", "figures": {"a z": {"tau": {"one": 0.5, "two": 0.25}}}}
-    assert "scorer-supervised  a z tau  one 0.500, two 0.250" in cards_table([card])
-    assert "SUPERVISED" in cards_table([card])
 
 
 def test_labels_need_no_model() -> None:

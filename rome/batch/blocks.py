@@ -1,32 +1,23 @@
 """Score and measure in blocks, so that memory does not grow with the number of pairs and any worker can score any block.
 
-How pairs are cut into blocks depends on the pairs alone, and a block is scored without anything from earlier blocks. So the scores are
-equal whatever the number of workers, and a continued run loses nothing. Texts of several blocks are listed first; each process analyses
-them once, in groups that depend on the pairs alone.
+How pairs are cut into blocks depends on the pairs alone, so a continued run loses nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TypeVar
 
 from rome.checks import CheckedPair, EmptyReference, SegmentError, check_pairs
 from rome.exceptions import InputError
 from rome.storage.pair_files import PairRow
 
-if TYPE_CHECKING:
-    from rome.metric import RoMe
-
 MOST_PAIRS, MOST_CHARACTERS = 128, 1 << 14
 """Limits of a block; a single longer pair is a block of its own."""
-SHARED_CHARACTERS = 600_000
-"""Texts of several blocks that are kept in memory, about 200 MB of analyses."""
-PLACES = 1 << 20
 Item = TypeVar("Item")
 
 
@@ -51,8 +42,6 @@ class Checked:
         Digest of all rows.
     ids, notes
         True if any row has one.
-    shared
-        Texts of more than one block, up to SHARED_CHARACTERS.
     """
 
     count: int
@@ -60,7 +49,6 @@ class Checked:
     digest: str
     ids: bool
     notes: bool
-    shared: tuple[str, ...] = ()
 
 
 def cut(items: Iterable[Item], size: Callable[[Item], float], most: float, *, count: float = inf) -> Iterator[list[Item]]:
@@ -86,7 +74,7 @@ def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
     for group in cut(rows, characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
         references, hypotheses = [row.references for row in group], [row.hypothesis for row in group]
         try:
-            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start, by_segment=True)
+            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
         except SegmentError as error:
             raise InputError(f"{group[error.segment - start].place}: {error.in_words}") from error
         yield Block(pairs, [row.id for row in group], [row.note for row in group])
@@ -99,7 +87,7 @@ def characters(row: PairRow | CheckedPair) -> int:
 
 
 def check_rows(
-    rows: Iterable[PairRow], kept: IO[str] | None = None, *, empty_reference: EmptyReference = "error", whole: bool = False
+    rows: Iterable[PairRow], kept: IO[str], *, empty_reference: EmptyReference = "error", whole: bool = False
 ) -> Checked:
     """Check every row before any is scored, one block in memory at a time; ``whole`` makes one block.
 
@@ -111,16 +99,13 @@ def check_rows(
         A file to write the blocks to, for `read_blocks`.
     """
     digest, count, blocks, ids, notes = hashlib.blake2b(digest_size=16), 0, 0, False, False
-    repeated = _Repeated()
     for block in cut_blocks(rows, empty_reference=empty_reference, whole=whole):
         line = json.dumps(asdict(block))
         digest.update(line.encode())
-        repeated.add(block)
         count, blocks = count + len(block.pairs), blocks + 1
         ids, notes = ids or any(block.ids), notes or any(block.notes)
-        if kept is not None:
-            kept.write(f"{line}\n")
-    return Checked(count, blocks, digest.hexdigest(), ids, notes, tuple(repeated.texts))
+        kept.write(f"{line}\n")
+    return Checked(count, blocks, digest.hexdigest(), ids, notes)
 
 
 def read_blocks(kept: IO[str]) -> Iterator[Block]:
@@ -129,44 +114,3 @@ def read_blocks(kept: IO[str]) -> Iterator[Block]:
     for row in map(json.loads, kept):
         pairs = [CheckedPair(**{**one, "references": tuple(one["references"])}) for one in row["pairs"]]
         yield Block(pairs, row["ids"], row["notes"])
-
-
-class _Repeated:
-    """Collect texts that occur in several blocks, in bounded memory: a table of hashes, where a new text replaces that of its place."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, None] = {}
-        self._left = SHARED_CHARACTERS
-        self._seen = array("Q", bytes(8 * PLACES))
-
-    def add(self, block: Block) -> None:
-        """Add the distinct texts of the next block."""
-        for text in dict.fromkeys(text for pair in block.pairs for text in (*pair.references, pair.hypothesis)):
-            digest = int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
-            if self._seen[digest % PLACES] != digest:
-                self._seen[digest % PLACES] = digest
-            elif text not in self.texts and len(text) <= self._left:
-                self.texts[text] = None
-                self._left -= len(text)
-
-
-class BlockScorer:
-    """Score block after block with the RoMe that ``make`` returns.
-
-    Parameters
-    ----------
-    shared
-        Texts of several blocks.
-    measure
-        Return the features of a block as a FeatureTable instead of its scores.
-    """
-
-    def __init__(self, make: Callable[[], RoMe], shared: Sequence[str] = (), *, measure: bool = False) -> None:
-        metric = make()
-        metric.share(shared)
-        self.begin, self.work = metric.begin_block, metric.measure_pairs if measure else metric.score_pairs
-
-    def __call__(self, block: Block) -> Any:
-        """Return the scores of a block, which do not depend on earlier blocks."""
-        self.begin()
-        return self.work(block.pairs)

@@ -45,7 +45,7 @@ class Checkpoint:
         """
         names = self.names()
         if PLAN in names:
-            self._same(description)
+            self._check_same(description)
         elif any(not name.startswith(".") for name in names):
             raise InputError(f"{self.path} contains other files: give the results a folder of their own")
         else:
@@ -55,7 +55,7 @@ class Checkpoint:
                 (self.path / name).unlink()
         return {int(name.split(".")[0].removeprefix("part-")) for name in names if name.startswith("part-")}
 
-    def _same(self, description: Mapping[str, Any]) -> None:
+    def _check_same(self, description: Mapping[str, Any]) -> None:
         """Raise InputError when the folder belongs to another run."""
         before, now = json.loads(self.read(PLAN)), json.loads(json.dumps(description))
         keys = [key for key in {**now, **before} if now.get(key) != before.get(key)]

@@ -1,7 +1,7 @@
 """The command `rome`: data on standard output, progress and errors on standard error.
 
-Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 3 the machine refused (a full disk, no memory, a closed stream, a
-library that cannot be loaded), 4 a fault of RoMe's own, 130 interrupted, 141 the reader of the output closed it.
+Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 3 the machine refused (a full disk, no memory, a library that
+cannot be loaded), 4 a fault of RoMe's own, 130 interrupted, 141 the reader of the output closed it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from rome.cli.faults import end, open_closed_streams
+from rome.cli.faults import end
 from rome.cli.options import MakeMetric, Parser, check_outputs, make_metric
 from rome.exceptions import InputError
 
@@ -43,8 +43,6 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         Makes the metric of a command from its parsed options; tests pass a small one.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    options = argparse.Namespace()
-    open_closed_streams()
     try:
         if words and words[0] not in COMMANDS and not (words[0].startswith("-") and COMMANDS.keys().isdisjoint(words)):
             raise InputError(_no_command(words))
@@ -56,13 +54,13 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
             code = int(left.code or 0)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # the last handler
-        return end(error, store=getattr(options, "store", None))
+        return end(error)
     return code
 
 
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands, or of one, which saves the imports of the others."""
-    parser = Parser(prog="rome", description="Score generated English text against references, and say why.")
+    parser = Parser("rome", description="Score generated English text against references, and say why.", allow_abbrev=False)
     shown: dict[str, Any] = {"action": "version", "version": f"rome {version('rome-metric')}"}
     parser.add_argument("--version", "-V", help="print the version and exit", **shown)
     completion = "print a script that completes commands, options and files in this shell, and exit"
@@ -73,7 +71,7 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
         single = COMMANDS[name] == name
         run = getattr(module, "run" if single else f"run_{name}")
         summary = ((module if single else run).__doc__ or "").splitlines()[0]
-        command = commands.add_parser(name, help=summary, description=summary)
+        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         getattr(module, "add_arguments" if single else f"add_{name}_arguments")(command)
         command.add_argument("--version", "-V", **shown, help=argparse.SUPPRESS)
         command.set_defaults(run=run)
@@ -92,9 +90,6 @@ class _Completion(argparse.Action):
 
 def _no_command(words: Sequence[str]) -> str:
     """Return the message for a first word that is no command."""
-    named = [word for word in words if word in COMMANDS]
     near = get_close_matches(words[0], COMMANDS, 1)
     remedy = f"did you mean {near[0]}?" if near else "the commands are in `rome --help`"
-    if named:
-        remedy = f"the command comes first, `rome {named[0]} {words[0]}`"
     return f"there is no command {words[0]}: {remedy}"

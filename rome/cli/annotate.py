@@ -9,7 +9,7 @@ import webbrowser
 from contextlib import closing
 
 from rome.cli.options import MakeMetric, completes_files
-from rome.cli.pairs import add_pair_arguments, names_texts, no_segment, open_named_pairs
+from rome.cli.pairs import NO_SEGMENT, add_pair_arguments, names_texts, open_named_pairs
 from rome.exceptions import InputError
 
 
@@ -63,7 +63,7 @@ def _collect(options: argparse.Namespace) -> int:
     with open_named_pairs(options) as rows:
         guideline, items = Guideline(Scale.parse(options.scale), dimensions, categories), rated_items(rows)
     if not items:
-        raise InputError(no_segment(options))
+        raise InputError(NO_SEGMENT)
     with closing(RatingsFile(options.output)) as ratings:
         study = Study(items, ratings, guideline)
         preferred = usual_port(options.output)

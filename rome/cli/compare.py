@@ -18,8 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--names", nargs=2, metavar=("OLD", "NEW"), help="names of the two (default: the files' names)")
     output = parser.add_argument_group("output")
     add_output_arguments(output, "text", "json", "html", said="; html is a page of its own")
-    segments = "with json: segments that decide (default: 10)"
-    output.add_argument("--segments", type=positive, default=10, metavar="N", help=segments)
     resamples = "of the intervals and tests (default: 2000)"
     output.add_argument("--resamples", type=positive, default=2000, metavar="N", help=resamples)
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
@@ -39,5 +37,5 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
         raise InputError(f"{options.old} was given twice: name two results")
     old, new = map(CorpusScore.load, paths)
     comparison = compare(new, old, names=(names[1], names[0]), resamples=options.resamples, seed=options.seed)
-    write_documents(options, [comparison_document(comparison)], comparison.to_dict(segments=options.segments))
+    write_documents(options, [comparison_document(comparison)], comparison.to_dict())
     return 0

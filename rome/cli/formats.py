@@ -8,10 +8,10 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from math import fsum
+from math import fsum, nan
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.blocks import Block, BlockScorer, Checked
+from rome.batch.blocks import Block, Checked
 from rome.cli.options import positive
 from rome.cli.pairs import report_line
 from rome.combining.signature import labels
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "tsv", "json", "jsonl")
 BLANKS = {ord(character): " " for character in "\t\n\r"}
+WIDTH = 1 + len(FEATURES)
 Line = tuple[Sequence[float], str]
 """The score and the components of a segment, and its line."""
 
@@ -36,36 +37,35 @@ class Means:
     """Collect the score and the components of all segments."""
 
     def __init__(self) -> None:
-        self._columns = [array("d") for _ in range(1 + len(FEATURES))]
+        self._numbers = array("d")
 
     def of(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield the text of each line and take in its numbers."""
         for numbers, text in lines:
-            for column, number in zip(self._columns, numbers, strict=True):
-                column.append(number)
+            self._numbers.extend(numbers)
             yield text
 
     @property
     def count(self) -> int:
         """Return the number of segments."""
-        return len(self._columns[0])
+        return len(self._numbers) // WIDTH
 
     @property
     def values(self) -> list[float]:
         """Return the means from exact sums, nan without segments."""
-        return [fsum(column) / self.count if self.count else float("nan") for column in self._columns]
+        return [fsum(self._numbers[n::WIDTH]) / self.count if self.count else nan for n in range(WIDTH)]
 
 
 class LineScorer:
     """Score blocks and return the lines of each, in the format ``name``."""
 
     def __init__(self, make: Callable[[], RoMe], name: str, evidence: bool, found: Checked) -> None:
-        self.score = BlockScorer(make, found.shared)
+        self.metric = make()
         self.name, self.evidence, self.found = name, evidence, found
 
     def __call__(self, block: Block) -> list[Line]:
         """Return the lines of a block."""
-        rows = zip(self.score(block).segments, block.ids, block.notes, strict=True)
+        rows = zip(self.metric.score_pairs(block.pairs), block.ids, block.notes, strict=True)
         return [(_numbers(segment), self._text(segment, id, note)) for segment, id, note in rows]
 
     def _text(self, segment: SegmentScore, id: str, note: str) -> str:
@@ -102,7 +102,6 @@ def written(
     lines: Iterable[Line],
     means: Means,
     signature: str,
-    *,
     header: Sequence[str],
     ids: bool = False,
     room: int | None = None,
@@ -123,9 +122,7 @@ def written(
     texts = means.of(lines)
     if name == "table":
         right = RIGHT + [False] * (len(header) - len(RIGHT))
-        yield from aligned(
-            header, map(json.loads, texts), right, room=room, last=lambda: corpus_means(means.values, len(header))
-        )
+        yield from aligned(header, map(json.loads, texts), right, room, lambda: corpus_means(means.values, len(header)))
         yield from ("", corpus_footer(means.count, means.values[0], signature))
         return
     texts = chain(list(islice(texts, 1)), texts)
@@ -144,7 +141,7 @@ def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
     for text in texts:
         yield f"{comma}{text}"
         comma = ","
-    score, *components = means.values if means.count else [None] * (1 + len(FEATURES))
+    score, *components = means.values if means.count else [None] * WIDTH
     means_of = {"score": score, "components": dict(zip(FEATURES, components, strict=True))}
     tail = json.dumps(means_of | {"signature": signature} | labels(signature), ensure_ascii=False)
     yield f"],\n {tail[1:]}"

@@ -38,8 +38,6 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", nargs="+", metavar="FIGURE", help=figure)
     permutations = "of the permutation test (default: 200, 0: none)"
     parser.add_argument("--permutations", type=int, default=200, metavar="N", help=permutations)
-    parser.add_argument("--no-baselines", action="store_true", help="leave out the baselines length and random")
-    parser.add_argument("--no-published", action="store_true", help="leave out the scores that were published with a set")
     _add_judging_arguments(parser)
 
 
@@ -52,14 +50,10 @@ def run_evaluate(options: argparse.Namespace, metric: MakeMetric) -> int:
     settings = EvaluationSettings.of(options.figure, options.samples, max(0, options.permutations), options.seed)
     maker = _maker(options, metric)
     sets = read_sets(options.sets)
-    if options.no_baselines:
-        metrics = _metrics(options, maker, [name for name in DEFAULT_METRICS if name not in BASELINES])
-    else:
-        metrics = _metrics(options, maker, DEFAULT_METRICS, BASELINES)
-    published = not options.no_published
+    metrics = _metrics(options, maker, DEFAULT_METRICS, BASELINES)
     shown = sys.stderr.isatty() if options.progress is None else options.progress
     say = _report_step if shown else lambda step: None
-    _write(options, partial(judge, sets, metrics, settings, options.dimension, published=published, say=say))
+    _write(options, partial(judge, sets, metrics, settings, options.dimension, say=say))
     return 0
 
 
@@ -112,17 +106,11 @@ def _experiment(options: argparse.Namespace) -> str:
     experiment: str | None = options.experiment or ("texts" if options.texts else None)
     if experiment is None:
         raise InputError(f"name an experiment ({', '.join(EXPERIMENTS)}), or your texts with --texts FILE")
-    if experiment == "meaning" and options.texts is not None and options.sets:
-        raise InputError("meaning takes FILEs or --texts, not both: leave one out")
-    if experiment != "meaning":
-        _check_given(experiment, "--texts FILE", options.texts is not None, experiment in ON_TEXTS)
-        _check_given(experiment, "a rated SET, see `rome evaluate --help`", bool(options.sets), experiment in ON_SETS)
+    takes_both = experiment == "meaning" and not (options.texts and options.sets)
+    if not takes_both and (bool(options.texts), bool(options.sets)) != (experiment in ON_TEXTS, experiment in ON_SETS):
+        needed = "--texts FILE" if experiment in ON_TEXTS else "SETs, see `rome evaluate --help`" if experiment in ON_SETS else "no texts"
+        raise InputError(f"{experiment} needs {needed}, and takes nothing else")
     return experiment
-
-
-def _check_given(experiment: str, what: str, given: bool, needed: bool) -> None:
-    if given != needed:
-        raise InputError(f"{experiment} needs {what}" if needed else f"{experiment} does not take {what}: leave it out")
 
 
 def _add_judging_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,13 +134,11 @@ def _describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def _maker(options: argparse.Namespace, metric: MakeMetric) -> MetricMaker:
-    """Return the maker of metrics, with a store in the folder that the options name. Raises InputError for a file."""
+    """Return the maker of metrics, with a store in the folder that the options name."""
     from rome.evaluation.metrics.registry import MetricMaker
 
     if options.store:
         folder = Path(options.store)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"--store {folder} is a file: name a folder, analyses are kept in it")
         folder.mkdir(parents=True, exist_ok=True)
         options.store = str(folder / "analyses.sqlite")
     return MetricMaker(metric(options), options.progress, options.seed)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from difflib import get_close_matches
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rome.config import CHOICES, MetricConfig
@@ -37,9 +36,6 @@ FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 class Parser(argparse.ArgumentParser):
     """Report a mistake in one line; each command reports its own."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **{"allow_abbrev": False, **settings})
-
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the options; unknown words are reported here, because otherwise the command above would report them."""
         options, unknown = super().parse_known_args(args, namespace)
@@ -57,9 +53,8 @@ class Parser(argparse.ArgumentParser):
         if option is None:
             return f"{words[0]} is one too many: name files side by side, before the options or after them"
         known = re.findall(r"(?<![\w-])--?[a-z][\w-]*", self.format_usage())
-        near = [name for name in known if name.startswith(option)] or get_close_matches(option, known)
-        best = max(near, key=lambda name: len(commonprefix([name, option])), default="")
-        return f"there is no option {option}" + (f": did you mean {best}?" if best else "")
+        near = get_close_matches(option, known, 1)
+        return f"there is no option {option}" + (f": did you mean {near[0]}?" if near else "")
 
 
 def completes_files(argument: argparse.Action) -> None:

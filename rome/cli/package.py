@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -46,10 +46,7 @@ def run_examples(options: argparse.Namespace, _: MakeMetric) -> int:
     existing = [name for name in FILES if (folder / name).exists()]
     if existing:
         raise InputError(f"{folder / existing[0]} exists already: name an empty or a new folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
+    folder.mkdir(parents=True, exist_ok=True)
     derived = _derived()
     for name, meaning in FILES.items():
         with open_output(str(folder / name)) as stream:
@@ -79,11 +76,11 @@ def _lines(name: str) -> list[str]:
 
 def add_models_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome models`."""
-    add_output_arguments(parser, "table", "json", said="; json has the whole cards")
+    add_output_arguments(parser, "table", "json", said="; json has the whole cards, figures too")
 
 
 def run_models(options: argparse.Namespace, _: MakeMetric) -> int:
-    """Print the card of every model: task, size, licence, figures."""
+    """Print the models of every set: size, licence, data, task."""
     sets = read_cards()
     with open_output(options.output) as stream:
         if options.format == "json":
@@ -105,33 +102,13 @@ def read_cards() -> dict[str, list[dict[str, Any]]]:
 
 
 def cards_table(cards: Cards, room: int | None = None) -> str:
-    """Return one line per model (size, licence, data, task), then their figures, within the columns of a terminal."""
+    """Return one line per model (size, licence, data, task), within the columns of a terminal."""
     rows = []
     for card in cards:
         texts = (shorten(_words(card.get(field)), TEXT_WIDTH) for field in ("licence", "data", "task"))
-        rows.append([str(card.get("name")), f"{_megabytes([card]):.1f}", *texts])
+        rows.append([str(card.get("name")), f"{(card.get('size_bytes') or 0) / MEGABYTE:.1f}", *texts])
     header, right = ("model", "MB", "licence", "data", "task"), (False, True, False, False, False)
-    lines = [*aligned(header, rows, right, room=room, last=lambda: ["all", f"{_megabytes(cards):.1f}", "", "", ""])]
-    figures = [[str(card.get("name")), name, value] for card in cards for name, value in _figures(card.get("figures") or {})]
-    if figures:
-        plain = all(", " not in value for *_, value in figures)  # numbers are aligned to the right
-        lines += ["", *aligned(("model", "figure", "value"), figures, (False, False, plain), room=room)]
-    return "\n".join(lines)
-
-
-def _megabytes(cards: Cards) -> float:
-    return sum(card.get("size_bytes") or 0 for card in cards) / MEGABYTE
-
-
-def _figures(figures: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield names and values; nested names are joined by a blank, the third level (several scorers) is one line."""
-    for name, value in figures.items():
-        if isinstance(value, Mapping) and prefix:
-            yield f"{prefix}{name}", ", ".join(f"{scorer} {number:.3f}" for scorer, number in value.items())
-        elif isinstance(value, Mapping):
-            yield from _figures(value, f"{prefix}{name} ")
-        else:
-            yield f"{prefix}{name}", f"{value:.4g}" if isinstance(value, float) else _words(value)
+    return "\n".join(aligned(header, rows, right, room=room))
 
 
 def _words(value: Any) -> str:

@@ -20,8 +20,9 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import processors
 from rome.progress import progress_bar
 from rome.storage.files import STANDARD_INPUT, named, open_lines
-from rome.storage.pair_files import PairRow, check_standard_input, is_table, pair_rows, parallel_rows, read_pairs
+from rome.storage.pair_files import PairRow, is_table, pair_rows, parallel_rows, read_pairs
 
+NO_SEGMENT = "the files have no segment: give at least one"
 WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
 
 
@@ -46,29 +47,16 @@ def named_texts(options: argparse.Namespace) -> tuple[list[str], str | None]:
 
     Raises InputError for options that name nothing, half of something, or two things.
     """
-    command, hypotheses = f"rome {options.command}", options.hypotheses or []
+    hypotheses, references = options.hypotheses or [], options.references or options.texts
     if len(hypotheses) > 1:
         raise InputError(f"-i was given {len(hypotheses)} times: take one system a run, or compare several with `rome report`")
-    if options.examples + bool(options.texts) + (options.references is not None) > 1 or (options.examples and hypotheses):
-        raise InputError(f"the texts were named in several ways: give {WAYS}")
-    if not names_texts(options):
-        raise InputError(f"name the texts: give {WAYS}")
-    if options.references is not None and not hypotheses:
-        raise InputError("--references and --hypotheses belong together: give both (`--hypotheses -` reads standard input)")
-    references = options.references or options.texts
+    ways = options.examples + bool(options.texts) + bool(options.references)
+    is_half = not hypotheses and (options.references or len(references) > 2)
+    if ways != 1 or is_half or (options.examples and hypotheses):
+        raise InputError(f"name the texts, references and hypotheses, in one way: give {WAYS}")
     if hypotheses:
-        if not references:
-            raise InputError(f"there are hypotheses and no references: `{command} REF -i {hypotheses[0]}`")
         return references, hypotheses[0]
-    if len(references) > 2:
-        raise InputError(f"{len(references)} files: name the hypotheses, `{command} REF REF2 -i HYP`")
     return references[:1], references[1] if len(references) == 2 else None
-
-
-def no_segment(options: argparse.Namespace) -> str:
-    """Return the message for files without any segment."""
-    paths = (*options.texts, *(options.references or ()), *(options.hypotheses or ()))
-    return f"{' and '.join(map(named, paths))} hold{'s' if len(paths) == 1 else ''} no segment: give at least one"
 
 
 @contextmanager
@@ -83,7 +71,6 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
         return
     references, hypotheses = named_texts(options)
     paths = references if hypotheses is None else [*references, hypotheses]
-    check_standard_input(paths)
     with ExitStack() as stack:
         columns = [stack.enter_context(open_lines(path)) for path in paths]
         for number, path in enumerate(paths) if options.references is None else ():
@@ -94,8 +81,6 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
                     return
                 remedy = "give it alone (or --references with --hypotheses, if it is one text a line)"
                 raise InputError(f"{named(path)} is a table, which holds both sides: {remedy}")
-            if first is None and len(paths) == 1:
-                raise InputError(f"{named(path)} is empty: give a table with a header, or two files with a text a line")
         if hypotheses is None:
             hypotheses = STANDARD_INPUT
             columns.append(stack.enter_context(_piped(references[0], options.command)))
@@ -137,14 +122,7 @@ def add_block_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def block_metric(options: argparse.Namespace, metric: MakeMetric, found: Checked) -> Callable[[], Any]:
-    """Return the maker of one process's metric, and limit ``options.workers`` to the processors and the blocks.
-
-    Raises InputError for word weights that need all references in one process.
-    """
-    if options.workers > 1 and options.idf == "references":
-        raise InputError("--idf references weighs words by all references together: take --workers 1")
-    if options.workers > processors():
-        report_line(f"--workers {options.workers}: this machine has {processors()} processors, more workers would only wait")
+    """Return the maker of one process's metric, and limit ``options.workers`` to the processors and the blocks."""
     options.workers = min(options.workers, processors(), found.blocks)
     threads = options.threads or (1 if options.workers > 1 else None)
     return partial(metric, argparse.Namespace(**{**vars(options), "progress": False, "threads": threads}))
@@ -178,7 +156,7 @@ def checked_blocks(options: argparse.Namespace) -> Iterator[tuple[Checked, Itera
     with open_named_pairs(options) as rows, tempfile.TemporaryFile("w+", encoding="utf-8") as kept:
         found = check_rows(rows, kept, empty_reference=options.empty_reference, whole=options.idf == "references")
         if not found.count:
-            raise InputError(no_segment(options))
+            raise InputError(NO_SEGMENT)
         yield found, read_blocks(kept)
 
 

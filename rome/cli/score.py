@@ -21,7 +21,6 @@ from rome.batch.checkpoint import Checkpoint
 from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_arguments, report_mean, shown_output, written
 from rome.cli.options import MakeMetric, completes_files, load_at_once
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
-from rome.exceptions import InputError
 from rome.reports.tables import corpus_header
 from rome.storage.files import STANDARD_INPUT, open_output
 from rome.text_table import terminal_width
@@ -57,13 +56,8 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
             done = stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))
             _write(options, chain.from_iterable(done), found, made.signature, means)
         else:
-            try:
-                parts = _keep(options, work, blocks, found, kept, made.signature)
-                _write(options, _lines(kept, parts), found, made.signature, means)
-            except KeyboardInterrupt:
-                if any(name.startswith("part-") for name in kept.names()):
-                    report_line(f"finished work is in {kept.path}: the same command continues there")
-                raise
+            parts = _keep(options, work, blocks, found, kept, made.signature)
+            _write(options, _lines(kept, parts), found, made.signature, means)
             shutil.rmtree(kept.path, ignore_errors=True)
     report_mean(options, means)
     return 0
@@ -78,12 +72,8 @@ def _write(options: argparse.Namespace, lines: Iterator[Line], found: Checked, s
 
 
 def _is_file(output: str | None) -> bool:
-    """Return True for an ordinary file, where a later run can continue. Raises InputError for a directory."""
-    if output is None or output == STANDARD_INPUT:
-        return False
-    if os.path.isdir(output):
-        raise InputError(f"{output} is a directory: name a file in it to write to")
-    return os.path.isfile(output) or not os.path.exists(output)
+    """Return True for an ordinary file, where a later run can continue."""
+    return output not in (None, STANDARD_INPUT) and (os.path.isfile(output) or not os.path.exists(output))
 
 
 def _lines(kept: Checkpoint, parts: int) -> Iterator[Line]:

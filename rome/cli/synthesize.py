@@ -82,7 +82,7 @@ PIPELINES: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome synthesize`."""
-    parser.add_argument("pipeline", choices=PIPELINES, metavar="PIPELINE", help=", ".join(PIPELINES))
+    parser.add_argument("pipeline", choices=tuple(PIPELINES), metavar="PIPELINE", help=", ".join(PIPELINES))
     parser.add_argument("texts", metavar="TEXTS", help="text file, one text per line; `-`: standard input")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same bytes (default: 0)")
     parser.add_argument("--limit", type=positive, metavar="N", help="the first N texts only")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rome.batch.blocks import BlockScorer, cut
+from rome.batch.blocks import Block, cut
 from rome.cli.formats import FORMATS, Line, Means, add_mean_arguments, columns, report_mean, shown_output, tsv_line, written
 from rome.cli.options import MakeMetric, add_options, add_output_arguments, completes_files, named_net
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
@@ -20,6 +20,8 @@ from rome.text_table import terminal_width
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
+    from rome.combining.table import FeatureTable
+    from rome.metric import RoMe
 
 ROWS = 1 << 16
 """Rows that are written together, at most: one group of the Parquet file."""
@@ -41,11 +43,17 @@ def run_features(options: argparse.Namespace, metric: MakeMetric) -> int:
     from rome.combining.table import FeatureTable
 
     with ended_by_signal(), atomic_path(options.output) as path, checked_blocks(options) as (found, blocks):
-        work = partial(BlockScorer, block_metric(options, metric, found), found.shared, measure=True)
+        work = partial(_measurer, block_metric(options, metric, found))
         with closing(run_blocks(options, work, blocks, found.count)) as tables:
             FeatureTable.save_batches(path, map(FeatureTable.concat, cut(tables, len, ROWS)))
     report_line(f"{found.count} segments measured: {options.output}")
     return 0
+
+
+def _measurer(make: Callable[[], RoMe]) -> Callable[[Block], FeatureTable]:
+    """Return a function that measures the pairs of a block."""
+    metric = make()
+    return lambda block: metric.measure_pairs(block.pairs)
 
 
 def add_rescore_arguments(parser: argparse.ArgumentParser) -> None:

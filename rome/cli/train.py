@@ -24,7 +24,7 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
 
     recipe = load_recipe(options.name)
     summary = (recipe.__doc__ or "").partition("\n")[0]
-    parser = Parser(prog=f"rome train {options.name}", description=summary)
+    parser = Parser(prog=f"rome train {options.name}", description=summary, allow_abbrev=False)
     recipe.add_arguments(parser)
     code: int = recipe.run(parser.parse_args(options.rest))
     return code

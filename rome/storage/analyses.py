@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from rome.checks import CheckedPair
-from rome.features.analyser.config import BATCH_SIZE, ModelConfig
+from rome.config import MetricConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
 from rome.features.packages import check_versions, import_failed
 from rome.features.values import Analysis
-from rome.progress import progress_bar, without_widget_advice
+from rome.progress import without_widget_advice
 from rome.storage.analysis_store import AnalysisStore
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 KEPT = 60_000
 """Words of the texts that stay in memory, about 200 MB; a text without words counts as one."""
 BATCH = 64
-Seen = Callable[[Iterable[str]], None]
-"""Called with texts whose analyses are available."""
 
 
 class Analyses:
@@ -35,44 +31,24 @@ class Analyses:
 
     Parameters
     ----------
-    path
-        The store's file, or None. The most recently used analyses stay in memory between blocks and calls, up to KEPT words of them. Threads
-        are served one at a time.
+    config
+        The options of the metric, with the device and the precision that were found. The most recently used analyses stay in memory between
+        blocks and calls, up to KEPT words of them. Threads are served one at a time.
     """
 
-    def __init__(
-        self,
-        models: ModelConfig,
-        path: Path | None,
-        progress: bool | None,
-        threads: int | None,
-        device: str = "cpu",
-        batch_size: int = BATCH_SIZE,
-        precision: str = "float32",
-    ) -> None:
-        self.models, self.path, self.progress, self.threads = models, path, progress, threads
-        self.device, self.batch_size, self.precision = device, batch_size, precision
+    def __init__(self, config: MetricConfig) -> None:
+        self.config, self.models = config, config.model_config
+        self.path = None if config.store is None else Path(config.store)
         self._lock = RLock()
         self._analyser: Analyser | None = None
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
         self._words = 0
-        self._batch = BATCH
-        self._groups: dict[str, tuple[str, ...]] = {}
-        self._shared: dict[str, Analysis] = {}
 
-    def share(self, texts: Sequence[str]) -> None:
-        """Keep the analyses of these texts in memory; a group of them is analysed when one of its texts is first needed."""
-        groups = (tuple(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
-        with self._lock:
-            self._groups = {text: group for group in groups for text in group}
-            self._shared = {}
-
-    def begin_block(self) -> None:
-        """Forget all but shared texts, and from now on store the new analyses of a call together, all or none."""
+    def forget(self) -> None:
+        """Forget the analyses in memory."""
         with self._lock:
             self._memory.clear()
             self._words = 0
-            self._batch = sys.maxsize
 
     @cached_property
     def models_identity(self) -> str:
@@ -90,58 +66,34 @@ class Analyses:
                 except ImportError as error:
                     what = "analysing text, unlike `rome rescore` of stored features,"
                     raise import_failed(error, what, '"rome-metric[models]"') from error
-                self._analyser = Analyser(
-                    self.models,
-                    threads=self.threads,
-                    device=self.device,
-                    batch_size=self.batch_size,
-                    precision=self.precision,
-                )
+                how = {name: getattr(self.config, name) for name in ("threads", "device", "batch_size", "precision")}
+                self._analyser = Analyser(self.models, **how)
             return self._analyser
 
-    @contextmanager
-    def progress_bar(self, pairs: Sequence[CheckedPair]) -> Iterator[Seen]:
-        """Show a bar over distinct texts and yield the function that advances it; silent unless stderr is a terminal or progress is True."""
-        waiting = {text for pair in pairs for text in (*pair.references, pair.hypothesis)}
-        with progress_bar(self.progress, len(waiting), unit="text") as bar:
-
-            def seen(texts: Iterable[str]) -> None:
-                done = waiting.intersection(texts)
-                waiting.difference_update(done)
-                bar.update(len(done))
-
-            yield seen
-
-    def of(self, texts: Sequence[str], seen: Seen = lambda _: None) -> dict[str, Analysis]:
+    def of(self, texts: Sequence[str]) -> dict[str, Analysis]:
         """Return the analysis of each distinct text; new ones are stored batch by batch, so an interruption loses one batch."""
         wanted = dict.fromkeys(texts)
         with self._lock:
-            for text in wanted:
-                if text in self._groups and text not in self._shared:
-                    self._shared |= self._analysed(self._groups[text], seen)
-            analyses = {text: known[text] for known in (self._memory, self._shared) for text in wanted if text in known}
-            seen(analyses)
-            analyses |= self._analysed([text for text in wanted if text not in analyses], seen)
-            self._keep({text: analysis for text, analysis in analyses.items() if text not in self._shared})
+            analyses = {text: self._memory[text] for text in wanted if text in self._memory}
+            analyses |= self._analysed([text for text in wanted if text not in analyses])
+            self._keep(analyses)
         return analyses
 
-    def _analysed(self, texts: Sequence[str], seen: Seen) -> dict[str, Analysis]:
+    def _analysed(self, texts: Sequence[str]) -> dict[str, Analysis]:
         """Return the analyses of distinct texts from the store or, the longest first, from the models."""
         if not texts:
             return {}
         with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
             identity, analyses = "", dict[str, Analysis]()
             if store is not None:
-                identity = f"{self.models_identity},{arithmetic(self.device, self.precision)},{RUN}"
+                identity = f"{self.models_identity},{arithmetic(self.config.device, self.config.precision)},{RUN}"
                 analyses = store.get_many(texts, identity=identity)
-            seen(analyses)
             missing = sorted((text for text in texts if text not in analyses), key=len, reverse=True)
             new = iter(self.load().analyse(missing) if missing else ())
-            while batch := list(islice(new, self._batch)):
+            while batch := list(islice(new, BATCH)):
                 if store is not None:
                     store.put_many(batch, identity=identity)
                 analyses |= {analysis.text: analysis for analysis in batch}
-                seen([analysis.text for analysis in batch])
         return analyses
 
     def _keep(self, analyses: dict[str, Analysis]) -> None:

@@ -1,7 +1,7 @@
 """Keep analyses in a SQLite file, so that no text passes the models twice.
 
 An analysis is stored as the arrays ``header`` (zlib of UTF-8 JSON), ``vectors``, ``probabilities`` and ``states`` in the safetensors format.
-Vectors and probabilities are float16 when that loses nothing (the analyser rounds its vectors so), otherwise float32.
+Vectors are float16, to which the analyser rounds them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from functools import cache
 from itertools import count
@@ -21,70 +21,70 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from rome.exceptions import StoreError
 from rome.features.values import Analysis, Sentence, Word
 
+APPLICATION_ID = 0x526F4D65
+"""Mark of a store in the header of a SQLite file: "RoMe"."""
 BUSY_SECONDS = 60.0
 _CHECKSUM = 8
 _DAMAGE = ("no such", "has no column", "unsupported file format")
 """Messages of an OperationalError that mean a damaged file; other ones mean a disk, a lock or a permission."""
 _PACKING = b"\0safetensors\0"
 _WORD_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "relation", "start", "end", "sentence")
-Self = TypeVar("Self", bound="KeyValueFile")
 Result = TypeVar("Result")
 
 
-class KeyValueFile:
-    """A SQLite file with one table of keys (at most 64 bytes) and values (bytes); the base of every store.
+class AnalysisStore:
+    """A SQLite file of analyses by text and model identity; several processes and threads may share it.
 
-    Several processes and threads may share it. Every value has a checksum of key and value, and a row with a wrong one is missing. A damaged
-    file is renamed to NAME.damaged-1, and a new one is created. A file that may not be written is only read. One line on stderr
-    reports each of these.
+    Nothing is pickled. Every row has a checksum, and a row with a wrong one is missing, so it is computed and written again. A damaged file is
+    renamed to NAME.damaged-1, and a new one is created. A file that may not be written is only read. One line on stderr reports each of
+    these. The file may be deleted when no process uses it.
+
+    Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
 
     Parameters
     ----------
     path
-        The file; it is created when it is missing, its folder is not. A subclass sets TABLE (its name) and APPLICATION_ID (written into the
-        file's header).
+        The file; it is created when it is missing, its folder is not.
 
-    Raises
-    ------
-    StoreError
-        When the file cannot be opened, read or written, or is not such a store.
+    Examples
+    --------
+    >>> with AnalysisStore("analyses.sqlite") as store:           # doctest: +SKIP
+    ...     known = store.get_many(["A cat sat."], identity="embedded-en-1")
     """
-
-    TABLE = "items"
-    APPLICATION_ID = 0
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._do(lambda _: None)  # report a wrong path now and not after the first batch
 
-    def read(self, keys: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-        """Return the keys that have an undamaged value, each with it."""
-        query = f"SELECT key, value FROM {self.TABLE} WHERE key = ?"
-        rows = self._do(lambda connection: [row for key in keys for row in connection.execute(query, (key,))])
+    def get_many(self, texts: Iterable[str], *, identity: str) -> dict[str, Analysis]:
+        """Return the analyses known for these texts under this model identity; unknown and damaged ones are absent."""
+        wanted = {_key(text, identity): text for text in texts}
+        query = "SELECT key, value FROM analyses WHERE key = ?"
+        rows = self._do(lambda connection: [row for key in wanted for row in connection.execute(query, (key,))])
         whole = [(key, row[_CHECKSUM:]) for key, row in rows if isinstance(row, bytes) and row == _sealed(key, row[_CHECKSUM:])]
         if damaged := len(rows) - len(whole):
             _say(f"the store {self.path} has {damaged} damaged rows among {len(rows)}: computed again")
-        return whole
+        return {wanted[key]: unpack(wanted[key], body) for key, body in whole}
 
-    def write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep these keys and values, all or none, replacing existing ones; a read-only file stays as it is."""
+    def put_many(self, analyses: Iterable[Analysis], *, identity: str) -> None:
+        """Keep these analyses under this model identity, all or none, replacing those of known texts; a read-only file stays as it is."""
         if self._is_read_only():
             return
-        sealed = [(key, _sealed(key, value)) for key, value in rows]
-        query = f"INSERT OR REPLACE INTO {self.TABLE} (key, value) VALUES (?, ?)"
-        self._do(lambda connection: connection.executemany(query, sealed))
+        keyed = ((_key(analysis.text, identity), pack(analysis)) for analysis in analyses)
+        rows = [(key, _sealed(key, body)) for key, body in keyed]
+        query = "INSERT OR REPLACE INTO analyses (key, value) VALUES (?, ?)"
+        self._do(lambda connection: connection.executemany(query, rows))
 
     def __len__(self) -> int:
         """Return the number of values."""
-        return int(self._do(lambda connection: connection.execute(f"SELECT count(*) FROM {self.TABLE}").fetchone()[0]))
+        return int(self._do(lambda connection: connection.execute("SELECT count(*) FROM analyses").fetchone()[0]))
 
-    def __enter__(self: Self) -> Self:
+    def __enter__(self) -> AnalysisStore:
         """Return the store itself."""
         return self
 
@@ -124,16 +124,16 @@ class KeyValueFile:
         """Create the table in a new file; refuse another program's file and another format."""
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.executescript(
-                f"BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS {self.TABLE} (key BLOB PRIMARY KEY, value BLOB NOT NULL);"
-                f"PRAGMA application_id={self.APPLICATION_ID}; COMMIT"
+                "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS analyses (key BLOB PRIMARY KEY, value BLOB NOT NULL);"
+                f"PRAGMA application_id={APPLICATION_ID}; COMMIT"
             )
-        if connection.execute("PRAGMA application_id").fetchone()[0] != self.APPLICATION_ID:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite file of another program: name another file for the store")
 
     def _set_aside(self, error: sqlite3.Error) -> None:
         """Rename a damaged store; refuse another file and another error."""
         real = os.path.realpath(self.path)
-        if not _is_damage(error) or self._is_read_only() or _owner(real) != self.APPLICATION_ID:
+        if not _is_damage(error) or self._is_read_only() or _owner(real) != APPLICATION_ID:
             self._refuse(error)
         aside = next(name for n in count(1) if not os.path.exists(name := f"{real}.damaged-{n}"))
         try:
@@ -156,10 +156,9 @@ class KeyValueFile:
 
 
 def _say(line: str) -> None:
-    """Write one line to stderr, over a progress bar."""
+    """Write one line to stderr."""
     if sys.stderr is not None:
-        place = "\r\x1b[K" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{place}rome: {' '.join(line.split())}\n")
+        sys.stderr.write(f"rome: {' '.join(line.split())}\n")
 
 
 _say_once = cache(_say)
@@ -188,37 +187,6 @@ def _sealed(key: bytes, value: bytes) -> bytes:
     return hashlib.blake2b(value, digest_size=_CHECKSUM, key=key).digest() + value
 
 
-class AnalysisStore(KeyValueFile):
-    """A SQLite file of analyses by text and model identity; several processes and threads may share it.
-
-    Nothing is pickled. A damaged analysis is missing, so it is computed and written again. The file may be deleted when no process uses it.
-
-    Raises StoreError, with a remedy, when the file cannot be opened, read or written or is not such a store.
-
-    Parameters
-    ----------
-    path
-        The file; it is created when it is missing, its folder is not.
-
-    Examples
-    --------
-    >>> with AnalysisStore("analyses.sqlite") as store:           # doctest: +SKIP
-    ...     known = store.get_many(["A cat sat."], identity="embedded-en-1")
-    """
-
-    TABLE = "analyses"
-    APPLICATION_ID = 0x526F4D65  # "RoMe"
-
-    def get_many(self, texts: Iterable[str], *, identity: str) -> dict[str, Analysis]:
-        """Return the analyses known for these texts under this model identity; unknown and damaged ones are absent."""
-        wanted = {_key(text, identity): text for text in texts}
-        return {wanted[key]: unpack(wanted[key], row) for key, row in self.read(list(wanted))}
-
-    def put_many(self, analyses: Iterable[Analysis], *, identity: str) -> None:
-        """Keep these analyses under this model identity, all or none, replacing those of known texts."""
-        self.write([(_key(analysis.text, identity), pack(analysis)) for analysis in analyses])
-
-
 def _key(text: str, identity: str) -> bytes:
     """Return 24 bytes that identify a text under a model identity and the way of packing."""
     return hashlib.blake2b(identity.encode("utf-8") + _PACKING + text.encode("utf-8"), digest_size=24).digest()
@@ -233,8 +201,8 @@ def pack(analysis: Analysis) -> bytes:
     compressed = zlib.compress(json.dumps(header, ensure_ascii=False).encode("utf-8"))
     arrays = {
         "header": np.frombuffer(compressed, np.uint8),
-        "vectors": _shrunk(analysis.vectors),
-        "probabilities": _shrunk(analysis.word_probabilities),
+        "vectors": analysis.vectors.astype(np.float16),
+        "probabilities": analysis.word_probabilities,
         "states": analysis.states.astype(np.float16),
     }
     return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
@@ -252,11 +220,3 @@ def unpack(text: str, body: bytes) -> Analysis:
         word_probabilities=arrays["probabilities"].astype(np.float32),
         states=arrays["states"],
     )
-
-
-def _shrunk(array: NDArray[np.float32]) -> NDArray[np.float16] | NDArray[np.float32]:
-    """Return the array in the smaller of two types that holds it exactly."""
-    with np.errstate(over="ignore"):
-        half = array.astype(np.float16)
-    is_exact = np.array_equal(half.astype(np.float32), array, equal_nan=True)
-    return half if is_exact else array

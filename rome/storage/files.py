@@ -25,10 +25,6 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
     b"PK\x03\x04": "an Excel, Word or ZIP file",
-    b"PAR1": "a Parquet file",
-    b"%PDF": "a PDF file",
-    b"\x89PNG": "a picture",
-    b"SQLite format 3": "a database",
 }
 """First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
@@ -171,7 +167,7 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise refusal(f"{path} is a directory: name a file in it to write to")
-    with _room_left(path, refusal):
+    try:
         if target.exists() and not target.is_file():
             yield target
             return
@@ -189,13 +185,6 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
                 _sync(target.parent, os.O_RDONLY)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterator[None]:
-    """Raise ``refusal`` when the disk becomes full."""
-    try:
-        yield
     except OSError as error:
         if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
             raise
@@ -205,10 +194,9 @@ def _room_left(path: str | os.PathLike[str], refusal: type[RomeError]) -> Iterat
 def _temporary_beside(target: Path) -> Path:
     """Create an empty file in the same folder, with the permissions of the target or those of a new file."""
     path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
-    mode = target.stat().st_mode & 0o777 if target.exists() else None
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
-    if mode is not None:
-        os.chmod(path, mode)
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if target.exists() else 0o666))
+    if target.exists():
+        shutil.copymode(target, path)
     return path
 
 
