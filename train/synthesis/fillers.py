@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
@@ -30,11 +30,6 @@ class FillRequest:
     start: int
     end: int
 
-    def __post_init__(self) -> None:
-        """Raise InputError for a place outside the text."""
-        if not 0 <= self.start <= self.end <= len(self.text):
-            raise InputError(f"characters {self.start} to {self.end} are outside {self.text[:40]!r}: give a place in the text")
-
     @property
     def original(self) -> str:
         """Return the characters in the place."""
@@ -42,7 +37,7 @@ class FillRequest:
 
 
 class Filler(Protocol):
-    """Proposes fillings.
+    """A language model that proposes words for a place, and estimates how probable the present ones are.
 
     Attributes
     ----------
@@ -58,21 +53,11 @@ class Filler(Protocol):
     def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
         """Return per place the top-k candidates with probabilities in [0, 1], best first, without the present words; maybe none."""
 
-
-class Likelihood(Protocol):
-    """Estimates how probable the words in a place are; ``signature`` is model and settings in one line."""
-
-    signature: str
-
     def of(self, requests: Sequence[FillRequest]) -> list[float]:
         """Return per place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
 
 
-class LanguageFiller(Filler, Likelihood, Protocol):
-    """A language model that does both."""
-
-
-def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageFiller:
+def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
     """Load the filler ``spec``: ``embedded``, the folder of a head or a checkpoint, or the hub name of a model on this machine.
 
     A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART, T5) with a phrase.
@@ -91,7 +76,7 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
         raise ModelMissingError(
             "this version has no embedded filler: give --fill FOLDER, a checkpoint or a head of `rome train fill`"
         )
-    model, tokenizer, name = load_checkpoint(spec, FILLING, device)
+    model, tokenizer, name = load_checkpoint(spec, FILLING, _filling_class, device)
     kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
     return kind(model, tokenizer, top_k, name=name)
 
@@ -115,24 +100,26 @@ class EmbeddedFiller:
         return [float(value) for value in self.head.likelihood(requests)]
 
 
-class Use(NamedTuple):
-    """Purpose of a checkpoint: what one of the wrong kind does not do, what to give instead, and the class that loads it."""
-
-    fails: str
-    wanted: str
-    model: Callable[[Any], Any]
+FILLING = "a masked or a sequence-to-sequence language model"
+TRANSLATION = "a sequence-to-sequence translation model"
 
 
-FILLING = Use(
-    "fills no gaps",
-    "a masked or a sequence-to-sequence language model",
-    lambda config: AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM,
-)
-TRANSLATION = Use("does not translate", "a sequence-to-sequence translation model", lambda _: AutoModelForSeq2SeqLM)
+def _filling_class(config: Any) -> Any:
+    """Return the class that loads a filler."""
+    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
 
 
-def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any, str]:
+def load_checkpoint(
+    spec: str, wanted: str, class_of: Callable[[Any], Any], device: str = "cpu"
+) -> tuple[Any, Any, str]:
     """Return a model in evaluation mode, its fast tokenizer, and its name, with a digest of the files of a local folder.
+
+    Parameters
+    ----------
+    wanted
+        Kind of checkpoint, for messages.
+    class_of
+        Returns the class that loads a model with such a configuration.
 
     Raises
     ------
@@ -141,16 +128,15 @@ def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any,
     ModelMissingError
         For a name that is not on this machine, with the command that gets it.
     """
-    folder, config = Path(spec), _part(AutoConfig, spec, use.wanted)
-    kind = next(iter(getattr(config, "architectures", None) or ()), "")
-    wrong = f"{spec} is a {kind or config.model_type}, which {use.fails}"
+    folder, config = Path(spec), _part(AutoConfig, spec, wanted)
+    kind = next(iter(getattr(config, "architectures", None) or ()), config.model_type)
     try:
-        model, report = pretrained(use.model(config), spec, output_loading_info=True)
+        model, report = pretrained(class_of(config), spec, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{wrong} ({first_line(error)}): give {use.wanted}") from error
+        raise InputError(f"{spec} is a {kind} ({first_line(error)}): give {wanted}") from error
     if report["missing_keys"]:
-        raise InputError(f"{wrong}: it has no weights for {sorted(report['missing_keys'])[0]}; give {use.wanted}")
-    tokenizer = _part(AutoTokenizer, spec, use.wanted)
+        raise InputError(f"{spec} is a {kind} without weights for {sorted(report['missing_keys'])[0]}: give {wanted}")
+    tokenizer = _part(AutoTokenizer, spec, wanted)
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
     return model.eval().requires_grad_(False).to(device), tokenizer, name
 
@@ -429,7 +415,7 @@ class Translator:
 
     def __init__(self, folder: str | Path, *, beams: int = 4) -> None:
         self.beams = beams
-        self.model, self.tokenizer, name = load_checkpoint(str(folder), TRANSLATION)
+        self.model, self.tokenizer, name = load_checkpoint(str(folder), TRANSLATION, lambda _: AutoModelForSeq2SeqLM)
         self.window = window_of(self.model, self.tokenizer)
         self.signature = f"{name}|beams:{beams}"
 

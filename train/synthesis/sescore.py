@@ -31,8 +31,6 @@ class SEScoreSettings:
         Mean length of a span in words (lambda_d, lambda_r), Poisson without 0.
     swap
         Largest distance between swapped words (lambda_s).
-    minor, major
-        Cost of a mistake.
     least_words
         Shorter texts are skipped.
     tries
@@ -44,8 +42,6 @@ class SEScoreSettings:
     deletion: float = 1.5
     replacement: float = 1.5
     swap: int = 4
-    minor: float = -1.0
-    major: float = -5.0
     least_words: int = 4
     tries: int = 50
 
@@ -107,8 +103,7 @@ class SEScorePipeline(Pipeline):
             if work.edits and not work.draft.steps:
                 self.skipped["no edit found a place"] += 1
                 continue
-            cost = self.settings.minor, self.settings.major
-            operations = [with_severity(operation, next(verdicts), *cost) for operation in work.draft.operations]
+            operations = [with_severity(operation, next(verdicts)) for operation in work.draft.operations]
             yield self.pair(work.source, work.reference, operations, seed)
 
     def _begin(self, source: str, text: str, seed: int) -> _Work:

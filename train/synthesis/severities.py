@@ -33,8 +33,8 @@ from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.train.synthesis.edits import Operation, applied, words_of
-from rome.train.synthesis.fillers import FillRequest, Likelihood, Use, load_checkpoint, window_of
+from rome.train.synthesis.edits import MAJOR, MINOR, Operation, applied, words_of
+from rome.train.synthesis.fillers import Filler, FillRequest, load_checkpoint, window_of
 from rome.train.synthesis.pairs import batches
 
 Edits = Sequence[tuple[str, Operation]]
@@ -52,9 +52,9 @@ class SeverityModel(Protocol):
         """Return one verdict per edit, in order; it depends on the edit and its text alone."""
 
 
-def with_severity(operation: Operation, verdict: Verdict, minor: float, major: float) -> Operation:
+def with_severity(operation: Operation, verdict: Verdict) -> Operation:
     """Return the operation with the severity, label and numbers of a verdict."""
-    severity, label = ("minor", minor) if verdict[0] else ("major", major)
+    severity, label = MINOR if verdict[0] else MAJOR
     return replace(operation, severity=severity, label=label, details={**operation.details, **verdict[1]})
 
 
@@ -98,7 +98,7 @@ class LikelihoodSeverity:
         Lambda: a deletion is minor if all its words weigh less (1).
     """
 
-    def __init__(self, likelihood: Likelihood, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
+    def __init__(self, likelihood: Filler, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
         self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
         self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.tsv")
         table = f"{self.idf.name}/{self.idf.documents}"
@@ -187,11 +187,7 @@ def load_reader(models: str = EMBEDDED, threads: int | None = None) -> ReaderSev
 
 
 BATCH = 32
-CLASSIFIER = Use(
-    "does not classify pairs of texts",
-    "a classifier fine-tuned on entailment",
-    lambda _: AutoModelForSequenceClassification,
-)
+CLASSIFIER = "a classifier fine-tuned on entailment"
 
 
 class TransformerEntailment:
@@ -206,7 +202,9 @@ class TransformerEntailment:
     """
 
     def __init__(self, spec: str | Path, device: str = "cpu") -> None:
-        self.model, self.tokenizer, name = load_checkpoint(str(spec), CLASSIFIER, device)
+        self.model, self.tokenizer, name = load_checkpoint(
+            str(spec), CLASSIFIER, lambda _: AutoModelForSequenceClassification, device
+        )
         self.column = _entailed(str(spec), self.model.config.id2label)
         self.signature = f"classifier:{name}"
 
@@ -238,6 +236,4 @@ def _entailed(spec: str, labels: dict[int, str]) -> int:
         if re.sub(r"[^a-z]", "", str(label).lower()) in ("entailment", "entails", "entailed", "entail"):
             return int(number)
     names = ", ".join(map(str, labels.values()))
-    raise InputError(
-        f"{spec} has the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
-    )
+    raise InputError(f"{spec} has the labels {names} and none of them is entailment: give {CLASSIFIER}")
