@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -55,8 +55,7 @@ BITS = 4
 """Per number of a matrix, in the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Per piece, if it continues a word and if it is a whole word of letters or digits; and the id of the mask."""
 
     continuing: tuple[bool, ...]
@@ -95,16 +94,13 @@ def fit(
 ) -> tuple[FillHead, int]:
     """Train on rows of pieces; return the head in full precision and the seconds."""
 
-    def batches(seed: int) -> Iterator[Masked]:
-        return stream(rows, vocabulary.continuing, vocabulary.mask_id, options.pieces, options.share, seed)
-
     torch.manual_seed(options.seed)
     head = _start(options, trunk, rows)
-    _regress(head, trunk, batches(-options.seed - 1))
+    _regress(head, trunk, stream(rows, vocabulary, options, -options.seed - 1))
     new = [*head.dense.parameters(), *head.norm.parameters(), head.bias]
     groups = [{"params": list(head.layers.parameters())}, {"params": new, "lr": FASTER * options.rate}]
     optimizer = adamw(groups, options.rate)
-    log, given = Log(options.work / PROGRESS), batches(options.seed)
+    log, given = Log(options.work / PROGRESS), stream(rows, vocabulary, options, options.seed)
 
     def loss(_: int) -> torch.Tensor:
         batch = next(given)
@@ -208,8 +204,7 @@ FURTHER = 0.3
 USUAL, ENOUGH, SOMETIMES = 0.5, 3, 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(NamedTuple):
     """A padded batch: (b, L) piece ids with [MASK] at the hidden places, bool mask of real pieces, bool places; (p,) hidden pieces."""
 
     pieces: torch.Tensor
@@ -276,19 +271,13 @@ def collate(rows: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]], mask
     return Masked(pieces.masked_fill(places, mask_id), mask, places, targets)
 
 
-def stream(
-    rows: Sequence[tuple[int, ...]],
-    continuing: Sequence[bool],
-    mask_id: int,
-    pieces: int,
-    share: float,
-    seed: int,
-) -> Iterator[Masked]:
-    """Yield batches without end of about ``pieces`` pieces, of rows of similar length."""
+def stream(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions, seed: int) -> Iterator[Masked]:
+    """Yield batches without end of about ``options.pieces`` pieces, of rows of similar length."""
     rng = random.Random(f"{seed}")
     while True:
-        for group in shuffled_batches(rows, rng, pieces, len):
-            yield collate(group, [hide(row, continuing, share, rng) for row in group], mask_id)
+        for group in shuffled_batches(rows, rng, options.pieces, len):
+            hidden = [hide(row, vocabulary.continuing, options.share, rng) for row in group]
+            yield collate(group, hidden, vocabulary.mask_id)
 
 
 def casing_of(texts: Iterable[str], words: frozenset[str]) -> tuple[dict[str, str], list[str]]:

@@ -6,9 +6,8 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.nn import functional
@@ -168,8 +167,7 @@ RIDGE = 1e-3
 """Added to the mean square of every state."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorMap:
+class VectorMap(NamedTuple):
     """A linear map from states to vectors.
 
     Attributes

@@ -155,7 +155,11 @@ class BaseModel(nn.Module):
             self.upper.weight.copy_(torch.eye(width))
             self.upper.bias.copy_(-common)
             self.lower.weight.zero_()
-        for part in (self.trunk.embeddings, self.trunk.encoder.layer[: options.frozen], self.trunk.encoder.relative_attention_bias):
+        for part in (
+            self.trunk.embeddings,
+            self.trunk.encoder.layer[: options.frozen],
+            self.trunk.encoder.relative_attention_bias,
+        ):
             part.requires_grad_(False)
 
     def train(self, mode: bool = True) -> BaseModel:
@@ -303,8 +307,6 @@ def check_options(options: BaseOptions, source: Any) -> None:
     deepest = max(options.layers + options.own, options.lower_teacher, options.upper_teacher)
     if deepest > have or options.vector_width > width:
         raise InputError(f"the checkpoint has {have} layers of {width} numbers: choose fewer, or a smaller --vector-width")
-    if options.layers < 2 or not 0 <= options.frozen <= options.layers:
-        raise InputError("the trunk needs two layers or more, and no more of them can be --frozen than --layers says")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,8 @@ import io
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from stanza.models import lemmatizer, mwt_expander, tokenizer
@@ -30,8 +29,7 @@ from rome.features.analyser.weights import save_checkpoint
 from rome.train.common.recipe import add_models_argument, card_text, write_card
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """One of Stanza's models.
 
     Attributes
@@ -121,21 +119,17 @@ def export_model(source: Path, target: Path) -> int:
     """
     checkpoint = torch.load(source, map_location="cpu", weights_only=True)
     small = {key: value for key, value in checkpoint.items() if key not in DROPPED}
-    small["model"] = {name: _half(tensor) for name, tensor in checkpoint["model"].items()}
-    small["config"] = {name: _without_path(value) for name, value in checkpoint["config"].items()}
+    small["model"] = {
+        name: tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
+        for name, tensor in checkpoint["model"].items()
+    }
+    small["config"] = {
+        name: Path(value).name if isinstance(value, str) and "/" in value else value
+        for name, value in checkpoint["config"].items()
+    }
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(target, small)
     return Path(target).stat().st_size
-
-
-def _half(tensor: Any) -> Any:
-    """Return a float tensor in half precision, anything else as it is."""
-    return tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
-
-
-def _without_path(value: Any) -> Any:
-    """Return the last part of a text that looks like a path, anything else as it is."""
-    return Path(value).name if isinstance(value, str) and "/" in value else value
 
 
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")

@@ -6,12 +6,13 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.metric import RoMe
-from rome.train.common.recipe import models_option, write_card
+from rome.train.common.recipe import write_card
 from rome.train.scorer.net import ScorerConfig
 
 MODEL_FILE = "scorer.safetensors"
@@ -48,7 +49,7 @@ def save(arguments: argparse.Namespace, fitted: Fitted, started: float) -> None:
     config, figures = fitted.config, fitted.figures
     arguments.out.mkdir(parents=True, exist_ok=True)
     fitted.combiner.save(arguments.out / MODEL_FILE)
-    options = [*fitted.options, *models_option(arguments.models), *(f"--set {setting}" for setting in arguments.set)]
+    options = [*fitted.options, f"--models {Path(arguments.models).name}", *(f"--set {setting}" for setting in arguments.set)]
     recipe = " ".join([f"rome train scorer --out {arguments.out.name} --seed {config.seed}", *options])
     made = {"recipe": recipe, "seed": config.seed, "steps": config.steps, "seconds": round(time.perf_counter() - started, 1)}
     write_card(arguments.out, **fitted.card, **made, figures=figures)

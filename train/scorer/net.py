@@ -56,8 +56,6 @@ class ScorerConfig:
         decay, on annotated groups that trained neither, and on held-out pairs.
     severity_scale
         A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
-    graded_weight, ranking_weight
-        Weight of the cross-entropy with the graded targets and of the ranking term.
     ranking_temperature
         Logit difference at which a ranked pair counts as mostly settled.
     ranking_gap
@@ -79,8 +77,6 @@ class ScorerConfig:
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
-    graded_weight: float = 1.0
-    ranking_weight: float = 1.0
     ranking_temperature: float = 0.8
     ranking_gap: float = 0.02
     clean_weight: float = 2.0
@@ -194,7 +190,6 @@ def fit_targets(
     """
     inputs, wanted, counted = (torch.from_numpy(np.ascontiguousarray(part)) for part in (values, targets, weights))
     better, worse = torch.from_numpy(order).T
-    ranking_weight = config.ranking_weight if len(order) else 0.0
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # sums in one order
     net = MonotoneNet(config.hidden, config.weight_floor, torch.Generator().manual_seed(config.seed))
@@ -202,9 +197,9 @@ def fit_targets(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
     for _ in range(config.steps):
         logits = net(inputs)
-        loss = config.graded_weight * binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
-        if ranking_weight:
-            loss = loss + ranking_weight * softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
+        loss = binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
+        if len(order):
+            loss = loss + softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -66,8 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry the recipe out. Raises InputError for settings or files that do not fit."""
     started = time.perf_counter()
-    if arguments.dimension and not arguments.ratings:
-        raise InputError("--dimension names a human dimension: it needs --ratings")
     fitted = fit_ratings(arguments) if arguments.ratings else fit_pairs(arguments)
     save(arguments, fitted, started)
     return 0
@@ -108,14 +106,7 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
 
 
 def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
-    """Fit the net on the pairs that are not held out and measure it on the others.
-
-    Raises InputError if the table does not have one row for each pair, in their order.
-    """
-    if len(table) != len(pairs) or not np.array_equal(table.segment, np.arange(len(pairs))):
-        raise InputError(
-            f"the feature table has {len(table)} rows for {len(pairs)} pairs: measure exactly these pairs, in order"
-        )
+    """Fit the net on the pairs that are not held out and measure it on the others."""
     out = held_out_mask(pairs, config.held_out)
     if out.all() or not out.any():
         raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")

@@ -242,7 +242,7 @@ def texts_of(ratings: Ratings, config: ScorerConfig) -> tuple[list[list[str]], l
 
 
 def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig, models: str = DEFAULT_SET) -> Features:
-    """Return the ratings with their features. Raises InputError for a table of other texts.
+    """Return the ratings with their features.
 
     Parameters
     ----------
@@ -250,9 +250,6 @@ def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig,
         Set whose unsupervised net chooses among several references.
     """
     targets = texts_of(ratings, config)[2]
-    count = len(ratings) + len(targets)
-    if not np.array_equal(np.unique(table.segment), np.arange(count)):
-        raise InputError(f"the features do not belong to these {count} outputs and anchors: measure them again")
     net = Combiner.load(models=models)
     return Features(ratings, table, table.values[net.combine(table, allow_mismatch=True).row], targets, net)
 

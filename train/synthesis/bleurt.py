@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rome.exceptions import InputError
 from rome.train.synthesis.edits import Operation, Word, applied, diff_operations, words_of
@@ -19,8 +20,7 @@ SCATTERED, CONTIGUOUS = "scattered", "contiguous"
 CLINGING = frozenset(".,;:!?")
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(NamedTuple):
     """Hidden characters ``start:end`` of a text, and how many words replace them."""
 
     start: int
@@ -189,9 +189,9 @@ class BleurtPipeline(Pipeline):
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         """Yield the pairs of each text, strategy by strategy."""
-        columns = [self._operations(strategy, [text for _, text in texts], seed) for strategy in self.strategies]
-        for (source, text), row in zip(texts, zip(*columns, strict=True), strict=True):
-            for strategy, made in zip(self.strategies, row, strict=True):
+        for source, text in texts:
+            for strategy in self.strategies:
+                made = self._operations(strategy, text, seed)
                 if isinstance(made, str):
                     self.skipped[f"{strategy}: {made}"] += 1
                     continue
@@ -200,16 +200,13 @@ class BleurtPipeline(Pipeline):
                 if draw.random() < self.drop and (further := dropped_words(applied(text, *made), draw)):
                     yield self._pair(source, text, f"{strategy}|{DROPPED}", made + further, seed)
 
-    def _operations(self, strategy: str, texts: Sequence[str], seed: int) -> list[tuple[Operation, ...] | str]:
-        """Return the operations of a strategy on each text, or the reason if there are none."""
-        if strategy in self.trips:
-            back = self.trips[strategy].back(texts)
-            return [
-                "too long" if again is None else diff_operations(text, again, BACK_TRANSLATION) or "unchanged"
-                for text, again in zip(texts, back, strict=True)
-            ]
-        masked = [(text, MASKS[strategy](text, self.masks, _draw(seed, strategy, text))) for text in texts]
-        return [fill_masks(text, masks, self.filler, self.beams, strategy) or "no filling" for text, masks in masked]
+    def _operations(self, strategy: str, text: str, seed: int) -> tuple[Operation, ...] | str:
+        """Return the operations of a strategy on a text, or the reason if there are none."""
+        if strategy not in self.trips:
+            masks = MASKS[strategy](text, self.masks, _draw(seed, strategy, text))
+            return fill_masks(text, masks, self.filler, self.beams, strategy) or "no filling"
+        again = self.trips[strategy].back(text)
+        return "too long" if again is None else diff_operations(text, again, BACK_TRANSLATION) or "unchanged"
 
     def _pair(self, source: str, text: str, recipe: str, operations: Sequence[Operation], seed: int) -> SyntheticPair:
         own = identifier(seed, source, text)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.fill_head import FILL_FILE, Filling, load_fill_head
+from rome.features.analyser.fill_head import FILL_FILE, Filling, Place, load_fill_head
 from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.transformer import first_line, pretrained
 from rome.train.synthesis.pairs import batches
@@ -22,13 +21,8 @@ TOP_K = 4
 """Candidates per place (SEScore §3.2: top-k sampling with k = 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FillRequest:
+class FillRequest(Place):
     """A place to fill with one word or span: the characters ``text[start:end]``; an empty span is the place of an insertion."""
-
-    text: str
-    start: int
-    end: int
 
     @property
     def original(self) -> str:
@@ -60,7 +54,7 @@ class Filler(Protocol):
 def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
     """Load the filler ``spec``: ``embedded``, the folder of a head or a checkpoint, or the hub name of a model on this machine.
 
-    A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART, T5) with a phrase.
+    A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART) with a phrase.
 
     Raises
     ------
@@ -109,9 +103,7 @@ def _filling_class(config: Any) -> Any:
     return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
 
 
-def load_checkpoint(
-    spec: str, wanted: str, class_of: Callable[[Any], Any], device: str = "cpu"
-) -> tuple[Any, Any, str]:
+def load_checkpoint(spec: str, wanted: str, class_of: Callable[[Any], Any], device: str = "cpu") -> tuple[Any, Any, str]:
     """Return a model in evaluation mode, its fast tokenizer, and its name, with a digest of the files of a local folder.
 
     Parameters
@@ -135,7 +127,7 @@ def load_checkpoint(
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{spec} is a {kind} ({first_line(error)}): give {wanted}") from error
     if report["missing_keys"]:
-        raise InputError(f"{spec} is a {kind} without weights for {sorted(report['missing_keys'])[0]}: give {wanted}")
+        raise InputError(f"{spec} is a {kind} with no weights for {sorted(report['missing_keys'])[0]}: give {wanted}")
     tokenizer = _part(AutoTokenizer, spec, wanted)
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
     return model.eval().requires_grad_(False).to(device), tokenizer, name
@@ -280,11 +272,9 @@ class MaskedLMFiller(LanguageModel):
 SPARE_BEAMS = 2
 ANCHOR = 2
 """Pieces of the following text that must follow a filling, so that its end is known."""
-SENTINEL, NEXT_SENTINEL = "<extra_id_0>", "<extra_id_1>"
 
 
-@dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(NamedTuple):
     """What the encoder reads, what the decoder starts with, the ids that end a filling, and if a blank is before the gap."""
 
     read: list[int]
@@ -296,7 +286,7 @@ class _Gap:
 class Seq2SeqFiller(LanguageModel):
     """Fills a gap with the most probable phrases by beam search, and gives the probability of the words in a place.
 
-    Raises InputError for a vocabulary without mask and without sentinels.
+    Raises InputError for a vocabulary without mask.
 
     Parameters
     ----------
@@ -310,11 +300,8 @@ class Seq2SeqFiller(LanguageModel):
         super().__init__(model, tokenizer, top_k)
         self.longest, self.beams = longest, top_k + SPARE_BEAMS
         self.signature = f"seq2seq:{name or model.config.model_type}#top{top_k}#longest{longest}"
-        self.sentinels = [n for s in (SENTINEL, NEXT_SENTINEL) if (n := tokenizer.get_vocab().get(s)) is not None]
-        if not self.sentinels and tokenizer.mask_token_id is None:
-            raise InputError(
-                f"{name} knows neither a mask nor {SENTINEL}: give a model trained on text infilling, such as BART or T5"
-            )
+        if tokenizer.mask_token_id is None:
+            raise InputError(f"{name} has no mask: give a model trained on text infilling, such as BART")
         config = model.config
         self.start = self.after[-1] if config.model_type == "mbart" else config.decoder_start_token_id
         model.generation_config = GenerationConfig(  # not the settings of the checkpoint, such as a least length
@@ -352,11 +339,8 @@ class Seq2SeqFiller(LanguageModel):
     def _gap(self, request: FillRequest) -> _Gap:
         """Return the text with one gap, cut to the window around it."""
         left, right = self.context(request, 1 + self.longest + ANCHOR)
-        mask = self.sentinels[0] if self.sentinels else self.tokenizer.mask_token_id
-        read = [*self.before, *left, mask, *right, *self.after]
+        read = [*self.before, *left, self.tokenizer.mask_token_id, *right, *self.after]
         blank = bool(left) and request.text[request.start - 1].isspace()
-        if self.sentinels:
-            return _Gap(read, [self.start, mask], self.sentinels[1:] or [-1], blank)
         return _Gap(read, [self.start, *self.before, *left], right[:ANCHOR] or [self.tokenizer.eos_token_id], blank)
 
     @torch.no_grad()
@@ -367,7 +351,7 @@ class Seq2SeqFiller(LanguageModel):
         phrases: dict[str, float] = {}
         sequences = made.sequences[:, written.shape[1] :].tolist()
         for ids, score in zip(sequences, made.sequences_scores.exp().tolist(), strict=True):
-            own = self._until_end(ids, gap)
+            own = ids[: next((n for n in range(len(ids)) if ids[n : n + len(gap.end)] == gap.end), 0)]
             if own and not (gap.blank and self._continues(own[0])):
                 text = " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split())
                 if text:
@@ -378,12 +362,6 @@ class Seq2SeqFiller(LanguageModel):
         """Tell whether a piece continues the word before it."""
         written = self.vocabulary[piece]
         return bool(self.marker) and not written.startswith(self.marker) and written[0].isalnum()
-
-    def _until_end(self, ids: list[int], gap: _Gap) -> list[int]:
-        """Return the ids before the first place where the following text begins, or nothing if it never does."""
-        ended = (gap.end, [self.tokenizer.eos_token_id]) if self.sentinels else (gap.end,)
-        places = [n for end in ended for n in range(len(ids)) if ids[n : n + len(end)] == end]
-        return ids[: min(places)] if places else []
 
 
 def _other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, top_k: int) -> list[tuple[str, float]]:
@@ -402,52 +380,39 @@ def _rounded(probability: float) -> float:
     return float(f"{probability:.4g}")
 
 
-class Translator:
-    """One direction of translation by a sequence-to-sequence checkpoint on this machine (BLEURT §4.1).
+class RoundTrip:
+    """English to another language and back, by two sequence-to-sequence checkpoints on this machine (BLEURT §4.1, appendix A.1).
 
     Raises the errors of load_checkpoint.
 
     Parameters
     ----------
+    language
+        Short name, such as fr.
     beams
         Width of the search for the most likely translation.
     """
 
-    def __init__(self, folder: str | Path, *, beams: int = 4) -> None:
-        self.beams = beams
-        self.model, self.tokenizer, name = load_checkpoint(str(folder), TRANSLATION, lambda _: AutoModelForSeq2SeqLM)
-        self.window = window_of(self.model, self.tokenizer)
-        self.signature = f"{name}|beams:{beams}"
+    def __init__(self, language: str, there: str, back: str, *, beams: int = 4) -> None:
+        self.language, self.beams = language, beams
+        self.models = [load_checkpoint(spec, TRANSLATION, lambda _: AutoModelForSeq2SeqLM) for spec in (there, back)]
+        names = "|".join(name for _, _, name in self.models)
+        self.signature = f"{language}:{names}|beams:{beams}"
 
-    def translate(self, texts: Sequence[str]) -> list[str | None]:
-        """Return the most likely translation of each text by beam search: empty for a blank text, None for one beyond the window."""
-        return [self._one(text) if text.strip() else "" for text in texts]
+    def back(self, text: str) -> str | None:
+        """Return a text translated there and back; None for a text beyond the window of a model."""
+        found: str | None = text
+        for model, tokenizer, _ in self.models:
+            if found:
+                found = self._translated(found, model, tokenizer)
+        return found
 
     @torch.no_grad()
-    def _one(self, text: str) -> str | None:
-        ids = self.tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(self.model.device)
-        if ids.shape[1] > self.window:
+    def _translated(self, text: str, model: Any, tokenizer: Any) -> str | None:
+        ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
+        window = window_of(model, tokenizer)
+        if ids.shape[1] > window:
             return None
-        limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": self.window - 1}
-        produced = self.model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
-        return str(self.tokenizer.decode(produced[0], skip_special_tokens=True)).strip()
-
-
-class RoundTrip:
-    """English to another language and back (BLEURT, appendix A.1).
-
-    Parameters
-    ----------
-    language
-        Short name, such as fr.
-    """
-
-    def __init__(self, language: str, forward: Translator, backward: Translator) -> None:
-        self.language, self.forward, self.backward = language, forward, backward
-        self.signature = f"en-{language}:{forward.signature}|{language}-en:{backward.signature}"
-
-    def back(self, texts: Sequence[str]) -> list[str | None]:
-        """Return each text translated there and back; None for a text beyond the window of a model."""
-        foreign = self.forward.translate(texts)
-        again = iter(self.backward.translate([text for text in foreign if text is not None]))
-        return [None if text is None else next(again) for text in foreign]
+        limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
+        produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
+        return str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()

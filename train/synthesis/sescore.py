@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from rome.exceptions import InputError
 from rome.train.synthesis.edits import Draft, Operation, deletion, error_type, insertion, replacement, swap, words_of
 from rome.train.synthesis.fillers import Filler, FillRequest
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, pair_seed, settings_signature
@@ -57,8 +57,7 @@ class _Work:
     draft: Draft
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """A drawn edit: the whole operation, or the place that a filler fills."""
 
     kind: str
@@ -86,8 +85,6 @@ class SEScorePipeline(Pipeline):
     def __init__(
         self, fillers: Sequence[Filler], severities: SeverityModel, settings: SEScoreSettings | None = None, *, block: int = 64
     ) -> None:
-        if not fillers:
-            raise InputError("SEScore needs a filler: give `embedded`, a masked or a sequence-to-sequence language model")
         self.fillers, self.severities, self.settings = tuple(fillers), severities, settings or SEScoreSettings()
         filled = "+".join(filler.signature for filler in self.fillers)
         parts = f"sescore{VERSION}", settings_signature(self.settings), f"fill:{filled}", severities.signature

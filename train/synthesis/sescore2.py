@@ -44,10 +44,8 @@ class SentenceVectors:
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, d) float32 unit rows; zeros for a text without pieces."""
-        means = [rows.mean(axis=0) if len(rows) else None for rows in self.states.of(texts)]
-        width = max((len(mean) for mean in means if mean is not None), default=0)
-        vectors = np.array([np.zeros(width) if mean is None else mean for mean in means], dtype=np.float32)
-        return _unit_rows(vectors.reshape(len(texts), width))
+        sums = [rows.sum(axis=0) for rows in self.states.of(texts)]
+        return _unit_rows(np.stack(sums) if sums else np.zeros((0, 0)))
 
 
 def _unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
@@ -60,7 +58,7 @@ NEIGHBOURS = 128
 """Number of nearest neighbours, also of the average cosine (SEScore2, appendices B and C)."""
 MARGIN = 1.06
 """Least margin of a neighbour (SEScore2 §4.1)."""
-BATCH, BLOCK = 256, 1024
+BATCH = 256
 
 
 def key_of(text: str) -> str:
@@ -172,11 +170,10 @@ def _densities(vectors: NDArray[np.float32], k: int) -> NDArray[np.float64]:
     """Return (n,) mean cosines of each row with its k nearest others; infinite for a single row."""
     if len(vectors) == 1:
         return np.array([np.inf])
-    means = np.empty(len(vectors))
-    for start in range(0, len(vectors), BLOCK):
-        cosines, rows = _nearest(vectors[start : start + BLOCK], vectors, k + 1)
-        for n, (values, found) in enumerate(zip(cosines.astype(np.float64), rows, strict=True), start):
-            means[n] = values[found != n][:k].mean()
+    cosines, rows = _nearest(vectors, vectors, k + 1)
+    others_first = np.argsort(rows == np.arange(len(vectors))[:, None], axis=1, kind="stable")
+    others = np.take_along_axis(cosines.astype(np.float64), others_first, axis=1)
+    means: NDArray[np.float64] = others[:, : min(k, len(vectors) - 1)].mean(axis=1)
     return means
 
 

@@ -11,7 +11,6 @@ Three things differ from the paper:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,19 +57,10 @@ def with_severity(operation: Operation, verdict: Verdict) -> Operation:
     return replace(operation, severity=severity, label=label, details={**operation.details, **verdict[1]})
 
 
-class Entailment(Protocol):
-    """Estimates how probable it is that one text entails another; ``signature`` names the model."""
-
-    signature: str
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n,) probabilities in [0, 1] that the first text of each pair entails the second."""
-
-
 class EntailmentSeverity:
     """SEScore's rule (§3.3, eq. 2): minor if the texts before and after entail each other, both with at least gamma."""
 
-    def __init__(self, entailment: Entailment, gamma: float = 0.9) -> None:
+    def __init__(self, entailment: TransformerEntailment, gamma: float = 0.9) -> None:
         self.entailment, self.gamma = entailment, gamma
         self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
 
@@ -106,8 +96,7 @@ class LikelihoodSeverity:
 
     def of(self, edits: Edits) -> list[Verdict]:
         """Judge by likelihood or weight, all likelihoods asked for at once."""
-        requests = [self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]
-        found = iter(zip(requests, self.likelihood.of(requests), strict=True)) if requests else iter(())
+        found = iter(self.likelihood.of([self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]))
         verdicts: list[Verdict] = []
         for _, edit in edits:
             if edit.kind == "deletion":
@@ -115,8 +104,7 @@ class LikelihoodSeverity:
                 weight = max(weights, default=0.0)
                 verdicts.append((weight < self.weight, {"tfidf": round(weight, 6)}))
             else:
-                request, probability = next(found)
-                likelihood = probability ** (1 / max(1, len(words_of(request.original))))
+                likelihood = next(found) ** (1 / max(1, len(words_of(edit.new))))
                 verdicts.append((likelihood >= self.gamma, {"likelihood": float(f"{likelihood:.6g}")}))
         return verdicts
 
@@ -233,7 +221,7 @@ def load_severity(spec: str = EMBEDDED, device: str = "cpu", threads: int | None
 def _entailed(spec: str, labels: dict[int, str]) -> int:
     """Return the class of entailment. Raises InputError that lists the labels if none of them is."""
     for number, label in labels.items():
-        if re.sub(r"[^a-z]", "", str(label).lower()) in ("entailment", "entails", "entailed", "entail"):
+        if label.lower().startswith("entail"):
             return int(number)
     names = ", ".join(map(str, labels.values()))
     raise InputError(f"{spec} has the labels {names} and none of them is entailment: give {CLASSIFIER}")
