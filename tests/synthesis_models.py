@@ -1,4 +1,4 @@
-"""Stand-ins for the models of synthesis: filler, judge, vectors and perturber without a model, and tiny checkpoints with random weights."""
+"""Stand-ins for the models of synthesis, every pipeline on them, and tiny checkpoints with random weights."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from rome.evaluation.perturbing import Materials
+from rome.features.idf import IdfTable
 from rome.train.common.textattack import Request
+from rome.train.synthesis.bleurt import BleurtPipeline
 from rome.train.synthesis.edits import Operation, words_of
 from rome.train.synthesis.fillers import FillRequest
-from rome.train.synthesis.pairs import SyntheticPair
+from rome.train.synthesis.pairs import Pipeline, SyntheticPair
+from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
+from rome.train.synthesis.sescore import SEScorePipeline
+from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, sentence_index
+from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity
+
+from perturbation_sentences import SENTENCES, parsed
 
 
 def replayed(text: str, operations: Iterable[Operation]) -> str:
@@ -31,24 +41,7 @@ def hypothesis_of(pair: SyntheticPair) -> str:
 
 
 WORDS = ("red", "seven", "quickly", "river", "says", "under", "music", "cold")
-TOKENS = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "mat",
-    ".",
-    "a",
-    "dog",
-    "##s",
-    "two",
-    "slept",
-]
+TOKENS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat . a dog ##s two slept".split()
 
 
 class FakeFiller:
@@ -129,6 +122,25 @@ class FakePerturber:
         return " ".join(words)
 
 
+IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-made")
+
+
+def pipeline_without_models(name: str, block: int = 64) -> Pipeline:
+    """Return a pipeline of `rome synthesize` on the stand-ins; every text has neighbours."""
+    if name == "sescore":
+        return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(Judge()), block=block)
+    if name == "sescore2":
+        pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
+        index = sentence_index(list(SENTENCES), BagOfWords(), neighbours=3)
+        return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), IDF), SEScore2Settings(margin=0.0), block=block)
+    if name == "bleurt":
+        return BleurtPipeline(FakeFiller(), drop=0.5, block=block)
+    if name == "rome":
+        return TextAttackPipeline(FakePerturber(), block=block)
+    materials = Materials()
+    return PerturbationPipeline(lambda texts: {t: parsed(t) for t in texts}, "hand", each=60, materials=materials, block=block)
+
+
 PIECES = "[PAD] [UNK] [CLS] [SEP] [MASK] the president of dog slept house . , old red it two a".split()
 
 
@@ -150,7 +162,7 @@ def save_masked_and_judge(folder: Path) -> dict[str, str]:
     return {name: str(folder / name) for name in models}
 
 
-def save_translator(folder: Path, seed: int = 0) -> Path:
+def save_translator(folder: Path, seed: int = 0) -> str:
     """Write a sequence-to-sequence checkpoint with a vocabulary of 16 pieces; its folder."""
     import torch
     from transformers import BartConfig, BartForConditionalGeneration, BertTokenizerFast
@@ -172,4 +184,4 @@ def save_translator(folder: Path, seed: int = 0) -> Path:
         **tokens,
     )
     BartForConditionalGeneration(config).save_pretrained(folder)
-    return folder
+    return str(folder)

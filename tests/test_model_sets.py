@@ -23,7 +23,7 @@ from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
 from rome.features.model_files import MANIFEST, file_hashes, read_manifest, record_files
 from rome.metric import RoMe
 from rome.self_check import record, selfcheck
-from rome.train.common.recipe import load_recipe, models_option
+from rome.train.common.recipe import load_recipe
 
 from model_sets import linked_set, manifest, replaced, rewritten
 
@@ -320,4 +320,3 @@ def test_recipes_train_for_a_set(name: str) -> None:
     recipe.add_arguments(parser)
     words = ["--out", "out"]
     assert [parser.parse_args([*words, *more]).models for more in ((), ("--models", "small"))] == ["base", "small"]
-    assert (models_option("small"), models_option("runs/base")) == (["--models small"], ["--models base"])

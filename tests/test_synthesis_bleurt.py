@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from math import log
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis_models import FakeFiller, hypothesis_of, replayed, save_translator
 
-from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import (
     CONTIGUOUS,
     DROPPED,
@@ -26,7 +24,7 @@ from rome.train.synthesis.bleurt import (
     scattered_masks,
 )
 from rome.train.synthesis.edits import SPACING, diff_operations
-from rome.train.synthesis.fillers import FillRequest, RoundTrip, Translator
+from rome.train.synthesis.fillers import FillRequest, RoundTrip
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 
@@ -41,8 +39,8 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def round_trip(tmp_path_factory: pytest.TempPathFactory) -> RoundTrip:
     folder = tmp_path_factory.mktemp("translators")
-    there, back = (Translator(save_translator(folder / name, seed), beams=2) for seed, name in enumerate(("there", "back")))
-    return RoundTrip("fr", there, back)
+    there, back = (save_translator(folder / name, seed) for seed, name in enumerate(("there", "back")))
+    return RoundTrip("fr", there, back, beams=2)
 
 
 def test_every_pair_replays_and_names_its_recipe(round_trip: RoundTrip) -> None:
@@ -187,40 +185,3 @@ def test_what_gives_no_pair_is_counted(round_trip: RoundTrip) -> None:
     }
     assert len(made) + unchanged == 2
     assert list(BleurtPipeline(FakeFiller()).pairs([], 0)) == []
-
-
-def test_a_strategy_without_a_model_is_left_out_and_said(round_trip: RoundTrip, tmp_path: Path) -> None:
-    """Either kind of model is enough; none is an error; a folder without a translator, or with another model, is named."""
-    from transformers import BertConfig, BertModel
-
-    assert BleurtPipeline(FakeFiller()).strategies == (SCATTERED, CONTIGUOUS)
-    assert BleurtPipeline(None, [round_trip]).strategies == ("back-translation-fr",)
-    with pytest.raises(InputError, match="needs a filler or"):
-        BleurtPipeline()
-    with pytest.raises(InputError, match="one language"):
-        BleurtPipeline(None, [round_trip, round_trip])
-    with pytest.raises(InputError, match="masks=0"):
-        BleurtPipeline(FakeFiller(), masks=0)
-    with pytest.raises(ModelMissingError, match="hf download .*absent"):
-        Translator(tmp_path / "absent")
-    with pytest.raises(InputError, match="holds no model"):
-        Translator(tmp_path)
-    BertModel(
-        BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
-    ).save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="BertModel, which does not translate"):
-        Translator(tmp_path)
-
-
-def test_the_signature_names_every_choice(round_trip: RoundTrip) -> None:
-    """Another beam, share, number of masks, filler or translator is another signature."""
-    base = BleurtPipeline(FakeFiller())
-    others = [
-        BleurtPipeline(FakeFiller(), beams=4),
-        BleurtPipeline(FakeFiller(), drop=0.2),
-        BleurtPipeline(FakeFiller(), masks=3),
-        BleurtPipeline(FakeFiller(), least=4),
-        BleurtPipeline(FakeFiller(spans=True)),
-        BleurtPipeline(FakeFiller(), [round_trip]),
-    ]
-    assert len({base.signature, *(other.signature for other in others)}) == 7

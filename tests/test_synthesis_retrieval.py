@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from synthesis_models import BagOfWords
 
-from rome.exceptions import InputError, ModelMissingError, StoreError
+from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.edits import applied, chained, differences, words_of
 from rome.train.synthesis.sescore2 import SentenceVectors, key_of, ratio_margin, sentence_index
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-
-
-class Counted(BagOfWords):
-    """Counts its calls."""
-
-    def __init__(self, identity: str = "bag") -> None:
-        self.identity, self.calls = identity, 0
-
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.calls += 1
-        return super().of(texts)
 
 
 def corpus(size: int = 60) -> list[str]:
@@ -70,14 +56,6 @@ def test_neighbours_are_those_of_a_search_by_brute_force(k: int, margin: float) 
         assert all(index.texts[one.row] == one.text and one.margin >= margin for one in found)
 
 
-def test_density_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row's average is the same whichever block it stands in."""
-    whole = sentence_index(corpus(), BagOfWords(), neighbours=5)
-    monkeypatch.setattr("rome.train.synthesis.sescore2.BLOCK", 8)
-    parts = sentence_index(corpus(), BagOfWords(), neighbours=5)
-    assert parts.density == pytest.approx(whole.density, abs=1e-6)
-
-
 def test_never_the_text_itself_or_a_near_copy() -> None:
     """What differs in casing, spacing and signs alone is a copy: left out of the index, and never a neighbour."""
     texts = [*corpus(30), "THE CAT saw the river - today!", "The cat saw  the river today.", "", "?!"]
@@ -92,8 +70,6 @@ def test_edges_of_the_index() -> None:
     for empty in ([], ["", " ", "…"]):
         with pytest.raises(InputError, match="give a corpus"):
             sentence_index(empty, BagOfWords())
-    with pytest.raises(InputError, match="at least 1"):
-        sentence_index(corpus(), BagOfWords(), neighbours=0)
     alone = sentence_index(["One text.", "One text.", "one text"], BagOfWords())
     assert alone.texts == ("One text.",)
     assert alone.of(["One text.", "Another one."]) == [[], []]
@@ -108,29 +84,6 @@ def test_margin_by_hand() -> None:
     assert ratio_margin(0.9, 0.5, 0.7) == pytest.approx(1.5)
     assert ratio_margin(0.9, -0.5, 0.2) == 0.0
     assert ratio_margin(0.9, 0.5, float("inf")) == 0.0
-
-
-def test_kept_index_is_built_once_for_encoder_and_texts(tmp_path: Path) -> None:
-    """The second time it comes from its file; other texts, another encoder or k get their own; a damaged one is made anew."""
-    encoder, folder = Counted(), tmp_path / "new"
-    first = sentence_index(corpus(), encoder, folder=folder)
-    calls = encoder.calls
-    again = sentence_index(corpus(), encoder, folder=folder)
-    assert again.identity == first.identity and encoder.calls == calls
-    assert again.of(corpus()[:9], 1.0) == first.of(corpus()[:9], 1.0)
-    (file,) = folder.iterdir()
-    whole = file.read_bytes()
-    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:300] + bytes(50) + whole[350:]):
-        file.write_bytes(damaged)
-        calls = encoder.calls
-        assert sentence_index(corpus(), encoder, folder=folder).of(corpus()[:9], 1.0) == first.of(corpus()[:9], 1.0)
-        assert encoder.calls > calls and list(folder.iterdir()) == [file]
-    sentence_index(corpus()[1:], encoder, folder=folder)
-    sentence_index(corpus(), Counted("other"), folder=folder)
-    sentence_index(corpus(), encoder, folder=folder, neighbours=3)
-    assert len(list(folder.iterdir())) == 4
-    with pytest.raises(StoreError, match="cannot be written"):
-        sentence_index(corpus(), encoder, folder=file / "inside a file")
 
 
 def test_without_faiss_the_install_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""SEScore2: pairs that can be replayed, labels that add up, severities on the right side of their thresholds, and the scale."""
+"""SEScore2: pairs that can be replayed, labels that add up, severities on the right side of their thresholds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import random
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
-from synthesis_models import BagOfWords, FakeLikelihood
+from synthesis_models import IDF, BagOfWords, FakeLikelihood
 
-from rome.exceptions import InputError
-from rome.features.idf import IdfTable
 from rome.train.synthesis.edits import applied, chained, differences, words_of
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, draw_steps, sentence_index
 from rome.train.synthesis.severities import LikelihoodSeverity
-from rome.train.synthesis.statistics import Bounds, rescale
 
 pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
 
@@ -29,9 +24,6 @@ def corpus() -> list[str]:
     objects, ends = ["a red kite", "the river", "two boats", "nothing"], ["today", "in the morning", "again", "with great care"]
     drawn = (" ".join(map(chance.choice, (subjects, verbs, objects, ends))) + "." for _ in range(900))
     return list(dict.fromkeys(drawn))[:70]
-
-
-IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-made")
 
 
 RULE = ("gamma", "weight")
@@ -138,77 +130,3 @@ def test_texts_that_give_nothing_are_counted() -> None:
     alone = SEScore2Pipeline(sentence_index(["One text alone."], BagOfWords()), rule)
     assert list(alone.pairs(sources(["One text alone.", "Another text."]), 0)) == []
     assert alone.skipped["no neighbour"] == 2
-
-
-def test_every_choice_is_in_the_signature() -> None:
-    """Index, likelihood, weights and each setting change it; batches do not. Senseless settings are refused."""
-    plain = pipeline()
-    assert pipeline(block=3).signature == plain.signature
-    changed = {
-        "margin": 1.1,
-        "most": 4,
-        "longest": 5,
-        "longest_drop": 2,
-        "shortest": 4,
-        "drops": 0.2,
-        "gamma": 0.2,
-        "weight": 2.0,
-    }
-    changed |= {"minor": -2.0, "major": -6.0}
-    signatures = {pipeline(**{key: value}).signature for key, value in changed.items()}  # type: ignore[arg-type]
-    assert len(signatures | {plain.signature}) == len(changed) + 1
-    assert plain.index.identity in plain.signature and "likelihood:fake" in plain.signature and "hand-made" in plain.signature
-    for wrong in ({"most": 0}, {"drops": 1.5}, {"minor": 1.0}, {"major": -0.5}):
-        with pytest.raises(InputError):
-            pipeline(**wrong)  # type: ignore[arg-type]
-
-
-# Rescaling
-
-
-class Overlap:
-    """Shared words over all words: 1 for a text and itself."""
-
-    name, signature = "overlap", "overlap"
-
-    def score(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> NDArray[np.float64]:
-        sets = [(set(r[0].split()), set(h.split())) for r, h in zip(references, hypotheses, strict=True)]
-        return np.array([len(a & b) / len(a | b) for a, b in sets])
-
-
-def test_bounds_and_scale_by_hand() -> None:
-    """l = 0.2, h = 0.7: l becomes -50, h 0, half way -25; what lies beyond is not cut; order is kept."""
-    bounds = Bounds(0.2, 0.7)
-    assert rescale([0.2, 0.7, 0.45, 0.8, 0.1], bounds) == pytest.approx([-50, 0, -25, 10, -60])
-    assert rescale([0.45], bounds, 25.0) == pytest.approx([-12.5])
-    assert rescale([], bounds).shape == (0,)
-
-
-def test_bounds_of_a_metric() -> None:
-    """Identical texts bound it above, distinct texts paired at random, once each, below; the seed decides the pairs."""
-    texts = [*corpus(), corpus()[0], " "]
-    bounds = Bounds.of(Overlap(), texts, seed=1)
-    assert bounds.upper == 1.0 and 0 < bounds.lower < 0.6 and bounds.pairs == 35
-    assert Bounds.of(Overlap(), texts, seed=1) == bounds != Bounds.of(Overlap(), texts, seed=2)
-    assert Bounds.of(Overlap(), ["one two", "three four", "one five"]).pairs == 1
-
-
-def test_bounds_that_tell_nothing_apart_are_refused() -> None:
-    """Too few texts, a metric that is constant, upside down or not finite: InputError with the remedy."""
-
-    class Wrong(Overlap):
-        def __init__(self, same: float, other: float) -> None:
-            self.values = (other, same)
-
-        def score(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> NDArray[np.float64]:
-            return np.array([self.values[r[0] == h] for r, h in zip(references, hypotheses, strict=True)])
-
-    for texts in ([], ["one"], ["one", "one", " "]):
-        with pytest.raises(InputError, match="at least 2"):
-            Bounds.of(Overlap(), texts)
-    for same, other in ((0.5, 0.5), (0.0, 1.0), (float("nan"), 0.0), (float("inf"), 0.0)):
-        with pytest.raises(InputError, match="higher for better texts"):
-            Bounds.of(Wrong(same, other), corpus())
-    for scale in (0.0, -50.0):
-        with pytest.raises(InputError, match="positive"):
-            rescale([0.5], Bounds(0.0, 1.0), scale)

@@ -1,28 +1,27 @@
-"""`rome synthesize`: pairs written as they are made, a run that goes on after any interruption, and every pipeline of one shape."""
+"""`rome synthesize`: pairs written as they are made, a run that continues after an interruption or a kill, bad input in one line."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
+import io
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis_models import FakeFiller, FakePerturber, Judge, hypothesis_of, save_masked_and_judge
+from synthesis_models import FakePerturber, hypothesis_of, pipeline_without_models, save_masked_and_judge
 
 from rome.cli import main, synthesize
-from rome.evaluation.perturbing import Materials
 from rome.train.synthesis.edits import Operation
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, read_synthetic
-from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline, weighed
-from rome.train.synthesis.sescore import SEScorePipeline
-from rome.train.synthesis.severities import EntailmentSeverity
+from rome.train.synthesis.perturbed_pairs import TextAttackPipeline, weighed
 from rome.train.synthesis.statistics import tables_of
 
-from perturbation_sentences import SENTENCES, parsed
+from perturbation_sentences import SENTENCES
 
 LINES = [
     *SENTENCES,
@@ -36,13 +35,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class Several(Pipeline):
-    """Two pairs a text, three texts at a time; interrupted before the pair of that number."""
+    """Two pairs per text, three texts at a time; interrupted before the pair of that number."""
 
     name = "several"
 
-    def __init__(self, interrupt: int | None = None, wait: float = 0.0) -> None:
+    def __init__(self, interrupt: int | None = None) -> None:
         super().__init__("several|1", 3, 3)
-        self.interrupt, self.wait, self.made = interrupt, wait, 0
+        self.interrupt, self.made = interrupt, 0
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         for source, text in texts:
@@ -50,14 +49,8 @@ class Several(Pipeline):
                 if self.made == self.interrupt:
                     raise KeyboardInterrupt
                 self.made += 1
-                time.sleep(self.wait)
                 operation = Operation("insertion", 0, 0, "", f"{seed}-{copy}-é ", "minor", -1.0, "addition")
                 yield self.pair(source, text, [operation], seed, name=f"{source}#{copy}")
-
-
-def sescore() -> SEScorePipeline:
-    """The real pipeline without models, two texts at a time."""
-    return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(Judge()), block=2)
 
 
 @pytest.fixture
@@ -85,7 +78,7 @@ def test_pairs_and_statistics(rome: Run, texts: str, tmp_path: Path) -> None:
     """JSON lines that can be replayed, tables on standard output; what was skipped is said."""
     out = str(tmp_path / "pairs.jsonl")
     words = ("sescore", texts, "--output", out, "--seed", "3", "--statistics")
-    code, printed, err = rome(*words, pipeline=sescore())
+    code, printed, err = rome(*words, pipeline=pipeline_without_models("sescore", 2))
     pairs = list(read_synthetic(out))
     assert code == 0 and [pair.source for pair in pairs] == [source for source, text in SOURCED if text != "Too short"]
     assert all(hypothesis_of(pair) == pair.hypothesis and pair.seed == 3 for pair in pairs)
@@ -112,27 +105,9 @@ def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Pa
 
 def test_without_output_the_pairs_go_to_standard_output(rome: Run, texts: str) -> None:
     """One JSON object a line, nothing else; --limit counts texts."""
-    code, printed, err = rome("sescore", texts, "--limit", "2", pipeline=sescore())
+    code, printed, err = rome("sescore", texts, "--limit", "2", pipeline=pipeline_without_models("sescore", 2))
     found = [SyntheticPair.from_json(line) for line in printed.splitlines()]
     assert (code, err) == (0, "") and [pair.reference for pair in found] == LINES[:2]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("sescore", "TEXTS", "--statistics"), "--output FILE.jsonl"),
-        (("sescore", "TEXTS", "--limit", "0"), "not a whole number"),
-        (("sescore", "TEXTS", "--output", "."), "is a directory"),
-        (("typo", "TEXTS"), "invalid choice"),
-    ],
-)
-def test_mistakes_are_one_line(
-    rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
-) -> None:
-    """Exit code 2 and one line that says what is wrong."""
-    monkeypatch.chdir(tmp_path)
-    code, out, err = rome(*(texts if word == "TEXTS" else word for word in words), pipeline=sescore())
-    assert code == 2 and message in err and len(err.splitlines()) == 1 and out == ""
 
 
 def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts: str, tmp_path: Path) -> None:
@@ -145,7 +120,11 @@ def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts
     assert code == 130 and f"finished pairs are in {kept}" in err and not out.exists()
     before = {path: path.read_bytes() for path in kept.iterdir()}
     assert "part-000000.jsonl" in {path.name for path in before}
-    for words, pipeline in ((("--seed", "6"), Several()), (("--limit", "4"), Several()), ((), sescore())):
+    for words, pipeline in (
+        (("--seed", "6"), Several()),
+        (("--limit", "4"), Several()),
+        ((), pipeline_without_models("sescore", 2)),
+    ):
         code, _, err = rome("sescore", texts, "--output", str(out), *words, pipeline=pipeline)
         assert code == 2 and "was begun with other data or options" in err and err.count("\n") == 1
         assert {path: path.read_bytes() for path in kept.iterdir()} == before
@@ -154,44 +133,6 @@ def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts
     assert rome("sescore", texts, "--output", str(other), pipeline=Several())[0] == 0
     assert out.read_bytes() == other.read_bytes() and not kept.exists()
     assert again.made == len(list(read_synthetic(out))) - 6
-
-
-@pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A tiny masked language model and a tiny entailment classifier."""
-    pytest.importorskip("torch", reason="the extra [models] is not installed")
-    return save_masked_and_judge(tmp_path_factory.mktemp("models"))
-
-
-def test_sescore_from_checkpoints(rome: Run, texts: str, tmp_path: Path, checkpoints: dict[str, str]) -> None:
-    """--fill and --entailment take local checkpoints, named in every pair; one of the wrong kind is named in the message."""
-    out = str(tmp_path / "pairs.jsonl")
-    models = ("--fill", checkpoints["masked"], "--entailment", checkpoints["judge"])
-    code, _, err = rome("sescore", texts, "--output", out, *models)
-    first = next(read_synthetic(out))
-    assert code == 0 and "masked:masked@" in first.pipeline and "entailment:" in first.pipeline, err
-    code, _, err = rome("sescore", texts, "--fill", checkpoints["judge"], "--entailment", checkpoints["judge"])
-    assert code == 2 and "judge is a BertForSequenceClassification" in err and len(err.splitlines()) == 1
-    code, _, err = rome("sescore", texts, "--fill", "nobody/nothing")
-    assert code == 2 and "hf download nobody/nothing" in err
-
-
-def test_perturbations_as_pairs() -> None:
-    """Each pair is one perturbation with the table's severity, replays exactly, and does not depend on its neighbours."""
-
-    def pipeline(**options: Any) -> PerturbationPipeline:
-        return PerturbationPipeline(lambda texts: {t: parsed(t) for t in texts}, "hand", materials=Materials(), **options)
-
-    texts = [(f"a:{n}", text) for n, text in enumerate(SENTENCES)]
-    made = pipeline(each=60)
-    pairs = list(made.pairs([*texts, ("b:1", "Too short")], 2))
-    assert made.skipped == {"too short": 1} and len({pair.id for pair in pairs}) == len(pairs) > 100
-    for pair in pairs:
-        assert hypothesis_of(pair) == pair.hypothesis != pair.reference
-        assert pair.label == sum(one.label or 0.0 for one in pair.operations) in {0.0, -1.0, -5.0, -25.0}
-        assert len({(one.severity, one.type) for one in pair.operations}) == 1
-    (alone,) = pipeline(each=1).pairs(texts[3:4], 2)
-    assert alone.to_json() == [pair for pair in pipeline(each=1, block=1).pairs(texts, 2) if pair.source == "a:3"][0].to_json()
 
 
 def test_textattack_negatives_as_pairs() -> None:
@@ -221,7 +162,7 @@ def test_textattack_really_run_or_its_absence_said(rome: Run, texts: str, tmp_pa
 
 
 def test_the_summary_counts() -> None:
-    """Edits, kinds, severities, labels and copies against pairs written down by hand; nothing at all gives empty tables."""
+    """Edits, kinds, severities, labels and copies against pairs written down by hand."""
     add = Operation("insertion", 0, 0, "", "a ", "minor", -1.0, "addition")
     swap = Operation("swap", 0, 3, "b c", "c b", "major", -5.0, "grammar")
     pairs = [
@@ -229,11 +170,97 @@ def test_the_summary_counts() -> None:
         SyntheticPair("2", "p", 0, "b c", "b c", (), 0.0),
         SyntheticPair("3", "p", 0, "b c", "a b c", (add,), None),
     ]
-    tables: dict[str, Any] = {part.name: part for part in tables_of(pairs, made=2, seconds=4.0, skipped={"too short": 7})}
+    tables: dict[str, Any] = {part.name: part for part in tables_of(pairs, {"too short": 7})}
     rows = dict(tables["synthesis"].rows)
     assert (rows["pairs"], rows["pairs without any change"], rows["edits"], rows["edits per pair"]) == (3, 1, 3, 1.0)
-    assert (rows["pairs per second"], rows["mean label"]) == (0.5, -3.0)
-    assert dict(tables["synthesis"].rows)["skipped: too short"] == 7
+    assert (rows["mean label"], rows["skipped: too short"]) == (-3.0, 7)
     assert tables["synthesis_kinds"].rows[0] == ("insertion", 2, 0, 2, 0, pytest.approx(2 / 3))
-    assert json.loads(pairs[0].to_json())["label"] == -6.0
-    assert all(not getattr(part, "rows", ()) for part in tables_of([]) if part.name != "synthesis")
+
+
+# Bad input
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A tiny masked language model and a tiny entailment classifier."""
+    pytest.importorskip("torch", reason="the extra [models] is not installed")
+    return save_masked_and_judge(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Work in a folder of bad inputs."""
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text("\n \n", encoding="utf-8")
+    Path("short.txt").write_text("No.\nTwo words\n", encoding="utf-8")
+    Path("latin.txt").write_bytes("Ein M\xe4rchen aus alten Zeiten.\n".encode("latin-1"))
+    Path("good.txt").write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+    Path("folder").mkdir()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", synthesize.PIPELINES)
+def test_a_corpus_that_gives_nothing(rome: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty, blank, too short or unreadable: the same for every pipeline; from standard input too."""
+    monkeypatch.setattr(synthesize, "PIPELINES", {name: lambda options: pipeline_without_models(name)})
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n"), encoding="utf-8"))
+    refused(rome, "empty.txt holds no text: give one text per line", name, "empty.txt")
+    refused(rome, "short.txt gave no pair (skipped: 2 too short): give longer or other texts", name, "short.txt")
+    refused(rome, "latin.txt", name, "latin.txt")
+    refused(rome, "holds no text", name, "-")
+
+
+def refused(rome: Run, message: str, *words: str) -> None:
+    """Exit code 2, one line, nothing on standard output, no pair on disk."""
+    code, out, err = rome(*words, *(() if "--output" in words else ("--output", "pairs.jsonl")))
+    assert (code, out) == (2, "") and message in err and len(err.splitlines()) == 1, err
+    assert not Path("pairs.jsonl").exists() or not Path("pairs.jsonl").stat().st_size
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("sescore good.txt --limit 0", "not a whole number"),
+        ("sescore good.txt --output .", "is a directory"),
+        ("typo good.txt", "invalid choice"),
+        ("sescore nowhere.txt", "does not exist"),
+        ("sescore good.txt --fill JUDGE --entailment JUDGE", "judge is a BertForSequenceClassification"),
+        ("sescore2 good.txt --severity likelihood --fill JUDGE", "judge is a BertForSequenceClassification"),
+        ("sescore good.txt --fill MASKED --entailment MASKED", "masked is a BertForMaskedLM"),
+        ("sescore good.txt --fill MASKED --entailment folder", "folder holds no model that transformers loads"),
+        ("bleurt good.txt --fill good.txt", "good.txt holds no model that transformers loads"),
+        ("bleurt good.txt --fill nobody/nothing", "hf download nobody/nothing"),
+        ("bleurt good.txt --fill MASKED --translate fr MASKED MASKED", "masked is a BertForMaskedLM"),
+        ("sescore2 good.txt --corpus empty.txt", "--corpus empty.txt holds no text"),
+        ("sescore2 good.txt --severity folder", "folder/set.json is missing"),
+        ("rome good.txt --textattack no-such-python", "no-such-python cannot be started"),
+    ],
+)
+def test_mistakes_are_one_line(rome: Run, models: dict[str, str], command: str, message: str) -> None:
+    """A checkpoint of the wrong kind is named, with what it is and what to give instead."""
+    places = {"JUDGE": models["judge"], "MASKED": models["masked"]}
+    refused(rome, message, *(places.get(word, word) for word in command.split()))
+
+
+def test_a_killed_command_continues_where_it_stopped(rome: Run, models: dict[str, str], folder: None) -> None:
+    """SIGKILL in the middle of a run: the file has whole pairs, and the same command ends with an uninterrupted run's bytes."""
+    lines = [f"The president of house {n} slept, and the old dog of the red house did not." for n in range(160)]
+    Path("many.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ["sescore", "many.txt", "--fill", models["masked"], "--entailment", models["judge"], "--seed", "2", "--output"]
+    script = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
+    process = subprocess.Popen([sys.executable, "-I", "-c", script, "synthesize", *words, "killed.jsonl"])
+    killed, end = Path("killed.jsonl.partial"), time.monotonic() + 120
+    while time.monotonic() < end and not (killed / "part-000000.jsonl").exists() and process.poll() is None:
+        time.sleep(0.002)
+    process.kill()
+    assert process.wait() == -9
+    kept = (killed / "part-000000.jsonl").read_bytes()
+    assert not Path("killed.jsonl").exists()
+    code, _, err = rome(*words[:-2], "3", "--output", "killed.jsonl")
+    assert code == 2 and "(seed differ)" in err and (killed / "part-000000.jsonl").read_bytes() == kept
+    assert rome(*words, "whole.jsonl")[0] == 0
+    whole = Path("whole.jsonl").read_bytes()
+    assert whole.startswith(kept) and 0 < kept.count(b"\n") < 160
+    assert rome(*words, "killed.jsonl")[0] == 0 and Path("killed.jsonl").read_bytes() == whole and not killed.exists()
+    assert len(list(read_synthetic("killed.jsonl"))) == 160

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from rome.exceptions import InputError
-from rome.train.common.batches import cut_batches, padded
 from rome.train.common.recipe import TrainingOptions
-from rome.train.common.training import CHECKPOINT, Checkpoint, Log, rise_and_fall, train
+from rome.train.common.training import CHECKPOINT, Checkpoint, Log, padded, rise_and_fall, shuffled_batches, train
 
 STEPS = 12
 
@@ -78,16 +77,10 @@ def test_weights_are_averaged(tmp_path: Path) -> None:
     assert not model.training
 
 
-def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
-    """With what to do instead."""
-    torch.save({"net": {}}, tmp_path / CHECKPOINT)
-    with pytest.raises(InputError, match="train without --resume"):
-        run(TrainingOptions(work=tmp_path, resume=True))
-
-
 def test_batches_are_cut_by_what_they_fill() -> None:
-    """As many rows as fit, a longer one alone; padding is 0 and masked."""
-    assert cut_batches([2, 3, 3, 4, 9], 8, lambda n: n) == [[2, 3], [3, 4], [9]]
-    assert cut_batches([(1,), (2, 2)], 4, max, len) == [[(1,)], [(2, 2)]] and cut_batches([], 8, len) == []
+    """As many rows of similar length as fit, a longer one alone; padding is 0 and masked."""
+    batches = shuffled_batches([2, 9, 3, 4, 3], random.Random(0), 8, lambda n: n, noise=0.1)
+    assert sorted(batches) == [[2, 3], [3, 4], [9]]
+    assert shuffled_batches([(2, 2)], random.Random(0), 4, max, len) == [[(2, 2)]]
     ids, mask = padded([(5, 6), (7,)])
     assert ids.tolist() == [[5, 6], [7, 0]] and mask.tolist() == [[True, True], [True, False]]

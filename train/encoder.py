@@ -39,12 +39,9 @@ def build_trunk(out: Path) -> None:
     source, out = source_folder(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     model = pretrained(AutoModel, source)
-    kept = {
-        name: tensor
-        for name, tensor in model.state_dict().items()
-        if not name.startswith("pooler") and not any(name.startswith(f"encoder.layer.{n}.") for n in range(TRUNK_LAYERS, 6))
-    }
-    kept = {name: tensor for name, tensor in kept.items() if tensor.is_floating_point()}
+    dropped = ("pooler", *(f"encoder.layer.{n}." for n in range(TRUNK_LAYERS, 6)))
+    states = model.state_dict().items()
+    kept = {name: tensor for name, tensor in states if tensor.is_floating_point() and not name.startswith(dropped)}
     config = {**model.config.to_diff_dict(), "num_hidden_layers": TRUNK_LAYERS}
     for key in ("_name_or_path", "architectures", "transformers_version", "dtype", "torch_dtype", "model_type"):
         config.pop(key, None)

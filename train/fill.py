@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -29,7 +29,7 @@ from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.fill_head import FILL_FILE, WHOLE_WORD, FillHead, first_layers
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Checkpoint, Log, adamw, padded, shuffled_batches, start_from_encoder, train
+from rome.train.common.training import PROGRESS, Log, adamw, padded, shuffled_batches, start_from_encoder, train
 
 JUDGED = 2000
 JUDGED_SHARE = 0.15
@@ -43,7 +43,6 @@ REGRESSED, RIDGE, SHARPNESS = 60, 0.05, 0.25
 class FillOptions(TrainingOptions):
     """Sizes of one training run; steps are batches of about ``pieces`` word pieces."""
 
-    every: int = 200
     steps: int = 1800
     rate: float = 5e-4
     pieces: int = 512
@@ -56,8 +55,7 @@ BITS = 4
 """Per number of a matrix, in the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Per piece, if it continues a word and if it is a whole word of letters or digits; and the id of the mask."""
 
     continuing: tuple[bool, ...]
@@ -67,14 +65,13 @@ class Vocabulary:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train fill`."""
-    add_training_arguments(parser, FillOptions, models=True, resumed=True)
-    parser.add_argument("--encoder", type=Path, default=None, help="folder of the encoder (default: the set's own)")
+    add_training_arguments(parser, FillOptions, models=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train fill`: read the texts, train, judge, write weights and card. Raises InputError if data is missing."""
     options = read_options(arguments, FillOptions)
-    encoder = arguments.encoder or set_folder(options.models) / "encoder"
+    encoder = set_folder(options.models) / "encoder"
     trunk, tokenizer = first_layers(load_trunk(encoder), options.input_layer), load_tokenizer(encoder)
     pieces = tokenizer.convert_ids_to_tokens(range(trunk.config.vocab_size))
     vocabulary = Vocabulary(
@@ -95,29 +92,21 @@ def run(arguments: argparse.Namespace) -> int:
 def fit(
     trunk: BertModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions
 ) -> tuple[FillHead, int]:
-    """Train on rows of pieces; return the head in full precision and the seconds, with those before an interruption."""
-
-    def batches(seed: int, start: int = 0) -> Iterator[Masked]:
-        return stream(rows, vocabulary.continuing, vocabulary.mask_id, options.pieces, options.share, seed, start)
+    """Train on rows of pieces; return the head in full precision and the seconds."""
 
     torch.manual_seed(options.seed)
     head = _start(options, trunk, rows)
-    _regress(head, trunk, batches(-options.seed - 1))
+    _regress(head, trunk, stream(rows, vocabulary, options, -options.seed - 1))
     new = [*head.dense.parameters(), *head.norm.parameters(), head.bias]
     groups = [{"params": list(head.layers.parameters())}, {"params": new, "lr": FASTER * options.rate}]
     optimizer = adamw(groups, options.rate)
-    checkpoint = Checkpoint(options, head, optimizer)
-    log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
-    given = batches(options.seed, checkpoint.step)
+    log, given = Log(options.work / PROGRESS), stream(rows, vocabulary, options, options.seed)
 
     def loss(_: int) -> torch.Tensor:
         batch = next(given)
         return cross_entropy(_logits(head, trunk, batch), batch.targets)
 
-    train(
-        head, optimizer, {"loss": loss}, options.steps, log, first=checkpoint.step, logged=50,
-        every=options.every, keep=checkpoint.save,
-    )  # fmt: skip
+    train(head, optimizer, {"loss": loss}, options.steps, log, logged=50)
     return head, log.seconds()
 
 
@@ -215,8 +204,7 @@ FURTHER = 0.3
 USUAL, ENOUGH, SOMETIMES = 0.5, 3, 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(NamedTuple):
     """A padded batch: (b, L) piece ids with [MASK] at the hidden places, bool mask of real pieces, bool places; (p,) hidden pieces."""
 
     pieces: torch.Tensor
@@ -283,30 +271,13 @@ def collate(rows: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]], mask
     return Masked(pieces.masked_fill(places, mask_id), mask, places, targets)
 
 
-def stream(
-    rows: Sequence[tuple[int, ...]],
-    continuing: Sequence[bool],
-    mask_id: int,
-    pieces: int,
-    share: float,
-    seed: int,
-    start: int = 0,
-) -> Iterator[Masked]:
-    """Yield batches without end of about ``pieces`` pieces, of rows of similar length; batch n is the same whether batches before it were made.
-
-    Parameters
-    ----------
-    start
-        The number of the first batch.
-    """
-    number, epoch = 0, 0
+def stream(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions, seed: int) -> Iterator[Masked]:
+    """Yield batches without end of about ``options.pieces`` pieces, of rows of similar length."""
+    rng = random.Random(f"{seed}")
     while True:
-        for group in shuffled_batches(rows, random.Random(f"{seed} epoch {epoch}"), pieces, len):
-            if number >= start:
-                rng = random.Random(f"{seed} batch {number}")
-                yield collate(group, [hide(row, continuing, share, rng) for row in group], mask_id)
-            number += 1
-        epoch += 1
+        for group in shuffled_batches(rows, rng, options.pieces, len):
+            hidden = [hide(row, vocabulary.continuing, options.share, rng) for row in group]
+            yield collate(group, hidden, vocabulary.mask_id)
 
 
 def casing_of(texts: Iterable[str], words: frozenset[str]) -> tuple[dict[str, str], list[str]]:

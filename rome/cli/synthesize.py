@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,16 +34,15 @@ def _sescore2(options: argparse.Namespace) -> Any:
         severities = LikelihoodSeverity(load_filler(options.fill[0], options.device))
     else:
         severities = load_reader(options.severity, options.threads)
-    folder = None if options.index is None else Path(options.index)
-    index = sentence_index(options.corpus, SentenceVectors(), folder=folder)
+    index = sentence_index(options.corpus, SentenceVectors())
     return SEScore2Pipeline(index, severities, SEScore2Settings(**_most(options, "most")))
 
 
 def _bleurt(options: argparse.Namespace) -> Any:
     from rome.train.synthesis.bleurt import BleurtPipeline
-    from rome.train.synthesis.fillers import RoundTrip, Translator, load_filler
+    from rome.train.synthesis.fillers import RoundTrip, load_filler
 
-    trips = [RoundTrip(language, Translator(there), Translator(back)) for language, there, back in options.translate]
+    trips = [RoundTrip(language, there, back) for language, there, back in options.translate]
     return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **_most(options, "masks"))
 
 
@@ -52,7 +50,6 @@ def _rome(options: argparse.Namespace) -> Any:
     from rome.train.common.textattack import Perturber, trunk_vocabulary
     from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
 
-    Perturber(python=options.textattack).close()  # reports a missing TextAttack before vectors are compared
     return TextAttackPipeline(Perturber(trunk_vocabulary(), python=options.textattack), **_most(options, "most"))
 
 
@@ -63,11 +60,11 @@ def _perturbations(options: argparse.Namespace) -> Any:
     from rome.train.synthesis.perturbed_pairs import PerturbationPipeline
 
     metric = RoMe(progress=False, threads=options.threads)
-    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), each=options.each)
+    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), **_most(options, "each"))
 
 
 def _most(options: argparse.Namespace, name: str) -> dict[str, int]:
-    """Return the most edits as a keyword of a pipeline, or nothing for the number of the recipe."""
+    """Return --most as a keyword of a pipeline, or nothing for the number of the recipe."""
     return {} if options.most is None else {name: options.most}
 
 
@@ -101,16 +98,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--threads", type=positive, metavar="N", help="processor threads of the analyser")
     recipe = parser.add_argument_group("recipe")
     recipe.add_argument("--corpus", metavar="FILE", help="sescore2: the texts to retrieve from (default: TEXTS)")
-    recipe.add_argument("--index", metavar="FOLDER", help="sescore2: keep the index of the corpus here")
-    recipe.add_argument("--each", type=positive, default=4, metavar="N", help="perturbations: pairs per text (default: 4)")
-    recipe.add_argument("--most", type=positive, metavar="N", help="most edits per text (default: the recipe's own)")
+    most = "most edits per text; perturbations: most pairs per text (default: the recipe's own)"
+    recipe.add_argument("--most", type=positive, metavar="N", help=most)
     output = parser.add_argument_group("output")
     whole = "write JSON lines here, all or nothing (default: standard output)"
     again = "finished pairs are kept in FILE.partial, where the same command continues"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
-    rescale = "add the scores of a metric, named as in `rome evaluate`, for the pairs of each label on SEScore2's scale"
-    output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
 
@@ -119,13 +113,10 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Make the pairs one after the other, then count them."""
     if options.statistics and options.output is None:
         raise InputError("--statistics counts the pairs of a file: name it with --output FILE.jsonl")
-    if options.rescale and not options.statistics:
-        raise InputError("--rescale adds a table to --statistics: give both")
     texts, left_out = _texts(options)
-    metric = _metric(options) if options.rescale else None
     options.corpus, options.fill = _corpus(options, texts), options.fill or ["embedded"]
     pipeline = PIPELINES[options.pipeline](options)
-    made, seconds = _made(options, pipeline, texts)
+    made = _made(options, pipeline, texts)
     skipped = Counter(left_out) + Counter(pipeline.skipped)
     reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(skipped.items()) if number)
     if not (made if options.output is None else Path(options.output).stat().st_size):
@@ -133,20 +124,8 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     if reasons:
         report_line(f"skipped {reasons}")
     if options.statistics:
-        _count(options, made, seconds, skipped, metric)
+        _count(options.output, skipped)
     return 0
-
-
-def _metric(options: argparse.Namespace) -> Any:
-    """Return the metric to rescale. Raises InputError for one that needs more than texts."""
-    from rome.evaluation.metrics.registry import MetricMaker
-    from rome.metric import RoMe
-
-    made = MetricMaker(RoMe(progress=options.progress, threads=options.threads), options.progress, options.seed)
-    metric = made.make(options.rescale)
-    if not hasattr(metric, "score"):
-        raise InputError(f"--rescale {options.rescale} has scores of one set alone: name a metric that scores any text")
-    return metric
 
 
 def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[str]]:
@@ -177,11 +156,11 @@ def _corpus(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> li
     return corpus
 
 
-def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> tuple[int, float]:
-    """Write the pairs to the output, or print them; return how many were new and the seconds they took."""
+def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str]]) -> int:
+    """Write the pairs to the output, or print them; return how many were new."""
     from rome.train.synthesis.pairs import batches, write_synthetic
 
-    made, begin, kept = 0, time.monotonic(), f"{options.output}.partial"
+    made, kept = 0, f"{options.output}.partial"
     done: Iterator[list[Any]]
     if options.output is None:
         done = (list(pipeline.pairs(block, options.seed)) for block in batches(texts, pipeline.block))
@@ -198,18 +177,14 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
         if options.output is not None and Path(kept).is_dir():
             report_line(f"finished pairs are in {kept}: the same command continues there")
         raise
-    return made, time.monotonic() - begin
+    return made
 
 
-def _count(options: argparse.Namespace, made: int, seconds: float, skipped: Counter[str], metric: Any) -> None:
+def _count(output: str, skipped: Counter[str]) -> None:
     """Print tables of all pairs of the file."""
     from rome.reports.text import table_text
     from rome.train.synthesis.pairs import read_synthetic
-    from rome.train.synthesis.statistics import rescaled_table, tables_of
+    from rome.train.synthesis.statistics import tables_of
 
-    pairs = list(read_synthetic(options.output))
-    tables = tables_of(pairs, made, seconds, skipped)
-    if metric is not None:
-        tables.append(rescaled_table(pairs, metric, options.seed))
-    for table in tables:
+    for table in tables_of(list(read_synthetic(output)), skipped):
         print(table_text(table), end="\n\n", flush=True)

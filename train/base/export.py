@@ -6,9 +6,8 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.nn import functional
@@ -47,15 +46,9 @@ SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
 """Parts without the trunk, the same in both sets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The checkpoint that training starts from, for weights and cards."""
-
-    name: str = "all-mpnet-base-v2"
-    licence: str = "Apache-2.0"
-
-
-OTHER = Origin("another MPNet checkpoint", "that checkpoint's own")
+PUBLISHED = {"source": "all-mpnet-base-v2", "licence": "Apache-2.0"}
+OTHER = {"source": "another MPNet checkpoint", "licence": "that checkpoint's own"}
+"""The checkpoint that training starts from, for weights and cards."""
 
 
 def export(
@@ -65,10 +58,10 @@ def export(
     material: Material,
     unseen: Sequence[TreeExample],
     out: Path,
-    origin: Origin,
+    origin: Mapping[str, str],
     about: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Write the set without its net and its settings; return the figures of its cards, those of the rounded models.
+) -> None:
+    """Write the set without its net and its settings, and its cards; the figures are those of the rounded models.
 
     Parameters
     ----------
@@ -96,7 +89,7 @@ def export(
     trees = tree_figures(load_tree_head(out / "trees"), states_of(encoder, unseen), unseen)
     head = load_acceptability(out / "grammar")
     grammar = figures_of(head, encoder.trunk, material)
-    values = {"start": origin.name, "licence": origin.licence, "options": options}
+    values = {"start": origin["source"], "licence": origin["licence"], "options": options}
     of_encoder = {
         "layers": options.layers,
         "width": encoder.trunk.config.hidden_size,
@@ -107,7 +100,6 @@ def export(
     percent = {name.upper(): value for name, value in trees.items()}
     for part, own in {"encoder": of_encoder, "grammar": grammar, "trees": percent}.items():
         write_card(out / part, **card_text(f"base {part}", **values), **about, figures=own)
-    return {"trees": trees, "grammar": grammar, "vectors_explain": explained}
 
 
 def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str, int | torch.Tensor]:
@@ -117,12 +109,12 @@ def _bits(tensors: Mapping[str, torch.Tensor], options: BaseOptions) -> dict[str
     return {**found, WORDS: torch.where(frequent, options.embedding_bits, options.rare_bits)}
 
 
-def _save_trunk(trunk: Any, options: BaseOptions, origin: Origin, path: Path) -> None:
+def _save_trunk(trunk: Any, options: BaseOptions, origin: Mapping[str, str], path: Path) -> None:
     """Write the first layers and the embeddings."""
     config = {name: getattr(trunk.config, name) for name in SIZES} | {"num_hidden_layers": options.layers, "dropout": 0.0}
     dropped = tuple(f"encoder.layer.{n}." for n in range(options.layers, options.layers + options.own))
     kept = {name: tensor for name, tensor in stored_tensors(trunk).items() if not name.startswith(dropped)}
-    description = {"config": config, "source": origin.name, "licence": origin.licence}
+    description = {"config": config, **origin}
     save_weights(path, kept, description, bits=_bits(kept, options))
 
 
@@ -145,7 +137,7 @@ def _save_vectors(model: BaseModel, published: Any, seed: int, folder: Path) -> 
     return round(found.explained, 3)
 
 
-def _save_acceptability(model: BaseModel, trunk: Any, material: Material, origin: Origin, folder: Path) -> None:
+def _save_acceptability(model: BaseModel, trunk: Any, material: Material, origin: Mapping[str, str], folder: Path) -> None:
     """Write the head with its own layers, calibrated on held-out sentences."""
     options, config = model.options, model.trunk.config
     sizes = {"hidden": config.hidden_size, "heads": config.num_attention_heads, "inner": config.intermediate_size}
@@ -159,7 +151,7 @@ def _save_acceptability(model: BaseModel, trunk: Any, material: Material, origin
     head.sentence_out.bias.data -= threshold(logits, [example.sentence for example in material.calibration])
     calibrate(head, trunk, material)
     kept = dict(head.state_dict())
-    description = {"sizes": head.sizes, "source": origin.name, "licence": origin.licence}
+    description = {"sizes": head.sizes, **origin}
     save_weights(
         folder / GRAMMAR_FILE, kept, description, bits={name: options.layer_bits for name in kept if name.startswith("layers.")}
     )
@@ -175,8 +167,7 @@ RIDGE = 1e-3
 """Added to the mean square of every state."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorMap:
+class VectorMap(NamedTuple):
     """A linear map from states to vectors.
 
     Attributes

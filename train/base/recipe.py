@@ -32,7 +32,7 @@ from rome.features.analyser.encoder import PIECES_FILE, SIZES, network, stored_n
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.trees import TreeHead
-from rome.train.base.export import OTHER, Origin, export
+from rome.train.base.export import OTHER, PUBLISHED, export
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options
 from rome.train.common.training import PROGRESS, Checkpoint, Log, Loss, adamw, padded, train
 from rome.train.errors.texts import wmt_segments
@@ -155,7 +155,11 @@ class BaseModel(nn.Module):
             self.upper.weight.copy_(torch.eye(width))
             self.upper.bias.copy_(-common)
             self.lower.weight.zero_()
-        for part in (self.trunk.embeddings, self.trunk.encoder.layer[: options.frozen], self.trunk.encoder.relative_attention_bias):
+        for part in (
+            self.trunk.embeddings,
+            self.trunk.encoder.layer[: options.frozen],
+            self.trunk.encoder.relative_attention_bias,
+        ):
             part.requires_grad_(False)
 
     def train(self, mode: bool = True) -> BaseModel:
@@ -303,8 +307,6 @@ def check_options(options: BaseOptions, source: Any) -> None:
     deepest = max(options.layers + options.own, options.lower_teacher, options.upper_teacher)
     if deepest > have or options.vector_width > width:
         raise InputError(f"the checkpoint has {have} layers of {width} numbers: choose fewer, or a smaller --vector-width")
-    if options.layers < 2 or not 0 <= options.frozen <= options.layers:
-        raise InputError("the trunk needs two layers or more, and no more of them can be --frozen than --layers says")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -339,11 +341,9 @@ def run(arguments: argparse.Namespace) -> int:
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     tune(model, material, random.Random(seed + 1), log)
     half_way(model, before)
-    torch.save({"model": model.state_dict(), "seconds": log.seconds()}, work / "tuned.pt")
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
     start = ["--source FOLDER", *(["--any-checkpoint"] if arguments.any_checkpoint else [])]
     about = provenance("base", options, options.steps + options.tuning_steps, log.seconds(), *start)
-    origin = OTHER if arguments.any_checkpoint else Origin()
-    figures = export(model.eval(), source, arguments.source, material, unseen, options.out, origin, about)
-    (work / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
+    origin = OTHER if arguments.any_checkpoint else PUBLISHED
+    export(model.eval(), source, arguments.source, material, unseen, options.out, origin, about)
     return 0

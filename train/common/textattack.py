@@ -84,7 +84,7 @@ class Perturber:
     python
         Interpreter that has textattack and rome; by default ROME_TEXTATTACK_PYTHON, else this one.
     vocabulary
-        Vectors for embedding swaps and the TextFooler-like attack; None leaves them out.
+        Vectors for embedding swaps and the TextFooler-like attack.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Perturber:
         If TextAttack is not installed.
     """
 
-    def __init__(self, vocabulary: Vocabulary | None = None, python: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, python: str | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rome-textattack-")
         folder = Path(self._folder.name)
         prepare_folder(folder, vocabulary)
@@ -120,11 +120,7 @@ class Perturber:
         self.operations: tuple[str, ...] = tuple(hello["operations"])
 
     def run(self, request: Request) -> str | None:
-        """Return the perturbed text, or None if TextAttack failed. Raises InputError for an operation that is not available."""
-        if request.operation not in self.operations:
-            raise InputError(
-                f"TextAttack operation {request.operation} is not available here: choose from {', '.join(self.operations)}"
-            )
+        """Return the perturbed text, or None if TextAttack failed."""
         if self._process.stdin is not None:
             self._process.stdin.write(json.dumps(asdict(request)) + "\n")
             self._process.stdin.flush()
@@ -152,7 +148,7 @@ class Perturber:
         raise RomeError(f"the TextAttack process ended early ({last}): run `python -m {__name__} FOLDER` to see why")
 
 
-def prepare_folder(folder: Path, vocabulary: Vocabulary | None) -> None:
+def prepare_folder(folder: Path, vocabulary: Vocabulary) -> None:
     """Write what TextAttack needs to start without a network: stopwords, the mark of a finished set-up, the vectors."""
     for name, text in {
         "nltk/corpora/stopwords/english": "\n".join(STOPWORDS) + "\n",
@@ -160,10 +156,9 @@ def prepare_folder(folder: Path, vocabulary: Vocabulary | None) -> None:
     }.items():
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text(text, encoding="utf-8")
-    if vocabulary is not None:
-        np.save(folder / "vectors.npy", vocabulary.vectors, allow_pickle=False)
-        np.save(folder / "neighbours.npy", vocabulary.neighbours, allow_pickle=False)
-        (folder / "words.json").write_text(json.dumps(vocabulary.words), encoding="utf-8")
+    np.save(folder / "vectors.npy", vocabulary.vectors, allow_pickle=False)
+    np.save(folder / "neighbours.npy", vocabulary.neighbours, allow_pickle=False)
+    (folder / "words.json").write_text(json.dumps(vocabulary.words), encoding="utf-8")
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -204,9 +199,7 @@ def _answer(operations: Operations, request: Request) -> dict[str, str]:
 
 
 def _embedding(folder: Path) -> Any:
-    """Return TextAttack's WordEmbedding of the vocabulary in the folder, or None without one."""
-    if not (folder / "vectors.npy").is_file():
-        return None
+    """Return TextAttack's WordEmbedding of the vocabulary in the folder."""
     from textattack.shared import WordEmbedding
 
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
@@ -221,10 +214,10 @@ class Operations:
     Parameters
     ----------
     embedding
-        TextAttack's; without it the operations ``embedding`` and ``textfooler`` are absent.
+        TextAttack's.
     """
 
-    def __init__(self, embedding: Any = None) -> None:
+    def __init__(self, embedding: Any) -> None:
         from textattack import transformations as t
         from textattack.constraints.pre_transformation import RepeatModification, StopwordModification
 
@@ -240,13 +233,12 @@ class Operations:
             "change_number": t.WordSwapChangeNumber(),
             "contract": t.WordSwapContract(),
             "extend": t.WordSwapExtend(),
+            "embedding": t.WordSwapEmbedding(max_candidates=10, embedding=embedding),
         }
-        if embedding is not None:
-            self._transformations["embedding"] = t.WordSwapEmbedding(max_candidates=10, embedding=embedding)
         once = RepeatModification()
         self._careful = [once, StopwordModification(stopwords=STOPWORDS)]
         self._constraints = {**dict.fromkeys((*CHARACTER_OPERATIONS, "embedding"), self._careful), "change_number": [once]}
-        self.names = tuple(self._transformations) + (("textfooler",) if embedding is not None else ())
+        self.names = (*self._transformations, "textfooler")
 
     def perturb(self, request: Request) -> str:
         """Return the text after about ``edits`` changed words; the same seed gives the same text."""

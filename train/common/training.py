@@ -16,7 +16,6 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel
 
-from rome.exceptions import InputError
 from rome.features.analyser.acceptability import HIDDEN
 from rome.features.analyser.encoder import stored_tensors
 from rome.features.analyser.transformer import pretrained
@@ -88,8 +87,6 @@ class Checkpoint:
         self.step, self.seconds = 0, 0.0
         if options.resume and self.path.is_file():
             kept: dict[str, Any] = torch.load(self.path, weights_only=True)
-            if "model" not in kept:
-                raise InputError(f"{self.path} was written by another version: train without --resume")
             rates = [group["lr"] for group in optimizer.param_groups]
             model.load_state_dict(kept["model"])
             optimizer.load_state_dict(kept["optimizer"])

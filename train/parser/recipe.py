@@ -1,6 +1,6 @@
 """Train tokenizer, multi-word expander and lemmatizer on UD English EWT, and export them.
 
-Each stage runs Stanza's own training code. A stage that has finished in the work folder is not run again.
+Each stage runs Stanza's own training code.
 Only the training part of the treebank trains; its development part chooses the best checkpoint and gives the figures of the model cards,
 from raw text, with the tags of a model set (train/base and train/parser/trees.py make those).
 """
@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import shutil
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from stanza.models import lemmatizer, mwt_expander, tokenizer
@@ -31,16 +29,15 @@ from rome.features.analyser.weights import save_checkpoint
 from rome.train.common.recipe import add_models_argument, card_text, write_card
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """One of Stanza's models.
 
     Attributes
     ----------
     main, settings
         Entry point of Stanza, and its command line.
-    length, full, quick
-        Option of the length of training, and its default values: an epoch is one pass over the treebank, a step one batch.
+    length, size
+        Option of the length of training, and its default: an epoch is one pass over the treebank, a step one batch.
     figures
         Figures of METRICS for its card.
     """
@@ -48,26 +45,25 @@ class Stage:
     main: Callable[[list[str]], Any]
     settings: str
     length: str
-    full: int
-    quick: int
+    size: int
     figures: tuple[str, ...]
 
 
 STAGES = {
     "tokenizer": Stage(
-        tokenizer.main, "--hidden_dim 64 --max_seqlen 300 --batch_size 32 --eval_steps 500", "--tokenizer-steps", 3000, 1000,
+        tokenizer.main, "--hidden_dim 64 --max_seqlen 300 --batch_size 32 --eval_steps 500", "--tokenizer-steps", 3000,
         ("Tokens", "Sentences"),
     ),
-    "mwt": Stage(mwt_expander.main, "--batch_size 50", "--mwt-epochs", 4, 2, ("Words",)),
+    "mwt": Stage(mwt_expander.main, "--batch_size 50", "--mwt-epochs", 4, ("Words",)),
     "lemmatizer": Stage(
-        lemmatizer.main, "--hidden_dim 128 --batch_size 100 --decay_epoch 3 --lr_decay 0.7", "--lemmatizer-epochs", 3, 1,
+        lemmatizer.main, "--hidden_dim 128 --batch_size 100 --decay_epoch 3 --lr_decay 0.7", "--lemmatizer-epochs", 3,
         ("Lemmas",),
     ),
 }  # fmt: skip
 
 
 class Stages:
-    """Trains the stages into a work folder, each once: a finished stage is skipped.
+    """Trains the stages into a work folder.
 
     Parameters
     ----------
@@ -83,21 +79,12 @@ class Stages:
         """Return the model file of a stage."""
         return self.work / stage / f"{stage}.pt"
 
-    def done(self, stage: str) -> dict[str, Any]:
-        """Return size, seconds and options of a finished stage, or nothing."""
-        path = self.work / stage / "done.json"
-        return dict(json.loads(path.read_text())) if path.is_file() else {}
-
-    def run(self, stage: str, size: int) -> None:
-        """Train one stage for ``size`` steps or epochs, unless it has finished with the same options."""
-        options, before = self._options(stage, size), self.done(stage)
-        if self.model(stage).is_file() and before.get("options") == options:
-            return
+    def run(self, stage: str, size: int) -> int:
+        """Train one stage for ``size`` steps or epochs, and return the seconds."""
         (self.work / stage).mkdir(exist_ok=True)
         started = time.monotonic()
-        STAGES[stage].main(options)
-        record = {"size": size, "seconds": round(time.monotonic() - started), "options": options}
-        (self.work / stage / "done.json").write_text(json.dumps(record, indent=1))
+        STAGES[stage].main(self._options(stage, size))
+        return round(time.monotonic() - started)
 
     def _options(self, stage: str, size: int) -> list[str]:
         """Return the command line of Stanza for a stage."""
@@ -132,21 +119,17 @@ def export_model(source: Path, target: Path) -> int:
     """
     checkpoint = torch.load(source, map_location="cpu", weights_only=True)
     small = {key: value for key, value in checkpoint.items() if key not in DROPPED}
-    small["model"] = {name: _half(tensor) for name, tensor in checkpoint["model"].items()}
-    small["config"] = {name: _without_path(value) for name, value in checkpoint["config"].items()}
+    small["model"] = {
+        name: tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
+        for name, tensor in checkpoint["model"].items()
+    }
+    small["config"] = {
+        name: Path(value).name if isinstance(value, str) and "/" in value else value
+        for name, value in checkpoint["config"].items()
+    }
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(target, small)
     return Path(target).stat().st_size
-
-
-def _half(tensor: Any) -> Any:
-    """Return a float tensor in half precision, anything else as it is."""
-    return tensor.half() if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() else tensor
-
-
-def _without_path(value: Any) -> Any:
-    """Return the last part of a text that looks like a path, anything else as it is."""
-    return Path(value).name if isinstance(value, str) and "/" in value else value
 
 
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
@@ -193,74 +176,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)"
     )
-    parser.add_argument("--quick", action="store_true", help="the quickest honest models")
-    parser.add_argument("--limit", type=int, help="train on the first LIMIT sentences only")
     parser.add_argument("--seed", type=int, default=0)
     for name, stage in STAGES.items():
-        parser.add_argument(stage.length, type=int, metavar="N", dest=name)
+        parser.add_argument(stage.length, type=int, default=stage.size, metavar="N", dest=name)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Train the chosen stages, export them with the others of the set, judge all three on raw text, and write cards.
 
-    Raises InputError, before anything is computed, if neither the work folder nor the set has one of the others.
+    Raises InputError, before anything is computed, if the set has not the others.
     """
     work = arguments.work or arguments.out.parent / "runs" / "parser"
-    stages, models = Stages(*treebank(arguments, work), work, seed=arguments.seed), set_folder(arguments.models)
-    borrowed = [name for name in STAGES if name not in arguments.stages and not stages.model(name).is_file()]
+    stages, models = Stages(*treebank(arguments.data), work, seed=arguments.seed), set_folder(arguments.models)
+    borrowed = [name for name in STAGES if name not in arguments.stages]
     missing = [name for name in borrowed if not model_file(models, name).is_file()]
     if missing:
         raise InputError(
-            f"all three models are judged together, but neither {work} nor the set {models.name} has {' and '.join(missing)}: "
+            f"all three models are judged together, but the set {models.name} has no {' and no '.join(missing)}: "
             "train these --stages too, or give --models a set that has them"
         )
-    for name in arguments.stages:
-        stage, given = STAGES[name], getattr(arguments, name)
-        stages.run(name, given if given is not None else stage.quick if arguments.quick else stage.full)
+    sizes = {name: getattr(arguments, name) for name in arguments.stages}
+    seconds = {name: stages.run(name, size) for name, size in sizes.items()}
     for name in borrowed:
         shutil.copytree(models / name, arguments.out / name, dirs_exist_ok=True)
-    export(stages, [name for name in STAGES if name not in borrowed], arguments.out, models)
+    export(stages, sizes, seconds, arguments.out, models)
     return 0
 
 
-def treebank(arguments: argparse.Namespace, work: Path) -> tuple[Path, Path]:
-    """Return the two files of the treebank, the first cut to --limit sentences. Raises InputError if they are missing."""
-    folder = arguments.data or data_file("ud_english_ewt/train.conllu").parent
+def treebank(folder: Path | None) -> tuple[Path, Path]:
+    """Return the two files of the treebank, by default those of the data folder. Raises InputError if they are missing."""
+    folder = folder or data_file("ud_english_ewt/train.conllu").parent
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     for path in (train, dev):
         if not path.is_file():
             raise InputError(f"{path} is missing: give the folder that holds train.conllu and dev.conllu as --data")
-    if arguments.limit:
-        work.mkdir(parents=True, exist_ok=True)
-        sentences = train.read_text(encoding="utf-8").strip().split("\n\n")[: arguments.limit]
-        train = work / f"train_{arguments.limit}.conllu"
-        train.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
     return train, dev
 
 
-def export(stages: Stages, names: Iterable[str], out: Path, models: Path) -> None:
-    """Write some of the models with their cards; the figures are those of all three on the raw development text.
+def export(stages: Stages, sizes: Mapping[str, int], seconds: Mapping[str, int], out: Path, models: Path) -> None:
+    """Write the trained models with their cards; the figures are those of all three on the raw development text.
 
     Parameters
     ----------
+    sizes, seconds
+        Length of the training of each stage.
     models
         Set whose trunk and trees give the tags.
     """
-    for name in names:
+    for name in sizes:
         export_model(stages.model(name), model_file(out, name))
     text = stages.work / "dev_raw.txt"
     conllu_to_text.main([str(stages.dev), str(text)])
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
     figures = raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
-    for name in names:
-        done, stage = stages.done(name), STAGES[name]
-        length = f"{stage.length} {done.get('size')}"
+    for name, size in sizes.items():
+        length = f"{STAGES[name].length} {size}"
         write_card(
             out / name,
             **card_text(name),
             recipe=f"rome train parser --out FOLDER --stages {name} {length} --seed {stages.seed}",
             seed=stages.seed,
-            steps=done.get("size", 0),
-            seconds=done.get("seconds", 0),
-            figures={metric: figures[metric] for metric in stage.figures},
+            steps=size,
+            seconds=seconds[name],
+            figures={metric: figures[metric] for metric in STAGES[name].figures},
         )

@@ -6,51 +6,51 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.metric import RoMe
-from rome.train.common.recipe import models_option, write_card
+from rome.train.common.recipe import write_card
 from rome.train.scorer.net import ScorerConfig
 
 MODEL_FILE = "scorer.safetensors"
 
 
 def measured(arguments: argparse.Namespace, references: Sequence[Any], hypotheses: Sequence[str]) -> FeatureTable:
-    """Return the features of hypotheses and their references, segment i for hypothesis i; keep them in the work folder.
+    """Return the features of hypotheses and their references, segment i for hypothesis i.
 
-    Analyses are kept in the store, so that measuring again after a change of a feature skips the models.
+    Analyses are kept in the work folder, so that measuring again after a change of a feature skips the models.
     """
     arguments.work.mkdir(parents=True, exist_ok=True)
-    metric = RoMe(models=arguments.models, store=arguments.store or arguments.work / "analyses.sqlite")
-    table = metric.features(references=references, hypotheses=hypotheses)
-    table.save(arguments.work / "features.parquet")
-    return table
+    metric = RoMe(models=arguments.models, store=arguments.work / "analyses.sqlite")
+    return metric.features(references=references, hypotheses=hypotheses)
 
 
-def save(
-    arguments: argparse.Namespace,
-    config: ScorerConfig,
-    combiner: Combiner,
-    figures: Mapping[str, Any],
-    started: float,
-    options: Sequence[str],
-    **card: Any,
-) -> None:
+class Fitted(NamedTuple):
+    """A finished net with its figures, its own options in the recipe of the card, and the texts of the card."""
+
+    config: ScorerConfig
+    combiner: Combiner
+    figures: Mapping[str, Any]
+    options: Sequence[str]
+    card: Mapping[str, Any]
+
+
+def save(arguments: argparse.Namespace, fitted: Fitted, started: float) -> None:
     """Write scorer.safetensors and card.json into the output folder, and the figures to standard error.
 
     Parameters
     ----------
     started
         Time of the start by time.perf_counter.
-    options
-        Options of the card's recipe beside those of both objectives.
     """
+    config, figures = fitted.config, fitted.figures
     arguments.out.mkdir(parents=True, exist_ok=True)
-    combiner.save(arguments.out / MODEL_FILE)
-    options = [*options, *models_option(arguments.models), *(f"--set {setting}" for setting in arguments.set)]
-    card["recipe"] = " ".join([f"rome train scorer --out {arguments.out.name} --seed {config.seed}", *options])
-    seconds = round(time.perf_counter() - started, 1)
-    write_card(arguments.out, seed=config.seed, steps=config.steps, seconds=seconds, figures=figures, **card)
+    fitted.combiner.save(arguments.out / MODEL_FILE)
+    options = [*fitted.options, f"--models {Path(arguments.models).name}", *(f"--set {setting}" for setting in arguments.set)]
+    recipe = " ".join([f"rome train scorer --out {arguments.out.name} --seed {config.seed}", *options])
+    made = {"recipe": recipe, "seed": config.seed, "steps": config.steps, "seconds": round(time.perf_counter() - started, 1)}
+    write_card(arguments.out, **fitted.card, **made, figures=figures)
     sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any
 
@@ -25,18 +25,21 @@ from rome.train.scorer.pairs import TrainingPair
 Matrix = NDArray[np.float64]
 OBJECTIVES = ("graded", "binary")
 WEIGHT_FLOOR = {"semantic": 1.0, "syntax": 0.02, "grammar": 0.6, "errors": 1.0}
-BASE_QUALITY = {
+BASE_QUALITY: Mapping[str, float] = {
     **{"identity": 1.0, "reference": 0.88, "paraphrase": 0.88, "system": 0.75, "outputs": 0.75},
     **dict.fromkeys(("rated", "meaning", "groups"), 0.5),
 }
-BASE_WEIGHT = {
+"""Target of a clean pair by its base."""
+BASE_WEIGHT: Mapping[str, float] = {
     **{"identity": 1.0, "reference": 1.0, "paraphrase": 1.0, "system": 0.3, "outputs": 0.1},
     **dict.fromkeys(("rated", "meaning", "groups"), 8.0),
 }
-SEVERE_TARGET = {
+"""Weight in the cross-entropy by base, low where the true quality is unknown."""
+SEVERE_TARGET: Mapping[str, float] = {
     **{"empty": 0.0, "unrelated": 0.03, "repeated_words": 0.05, "repeated_phrase": 0.1},
     **{"mixed": 0.2, "shuffled": 0.25, "truncated": 0.4, "doubled": 0.5},
 }
+"""Target of the cases without a counted severity."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +54,12 @@ class ScorerConfig:
         Smallest hidden weight of each feature, so that it always counts and ties break. The reader of `errors` was trained on most of the
         texts that fit the net, which would trust it too much: the floors of `semantic` and `grammar` compensate. They were chosen, as was the
         decay, on annotated groups that trained neither, and on held-out pairs.
-    base_quality
-        Target of a clean pair by its base.
-    severe_target
-        Target of the cases without a counted severity.
     severity_scale
         A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
-    graded_weight, ranking_weight
-        Weight of the cross-entropy with the graded targets and of the ranking term.
     ranking_temperature
         Logit difference at which a ranked pair counts as mostly settled.
     ranking_gap
         Targets closer than this are not ranked.
-    base_weight
-        Weight in the cross-entropy by base, low where the true quality is unknown.
     objective
         ``graded``, or ``binary`` for RoMe's original one (clean or perturbed, section 3.4).
     binary_clean, binary_perturbed
@@ -82,54 +77,41 @@ class ScorerConfig:
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
-    graded_weight: float = 1.0
-    ranking_weight: float = 1.0
     ranking_temperature: float = 0.8
     ranking_gap: float = 0.02
     clean_weight: float = 2.0
     binary_clean: float = 0.9
     binary_perturbed: float = 0.5
-    base_quality: Mapping[str, float] = field(default_factory=lambda: dict(BASE_QUALITY))
-    base_weight: Mapping[str, float] = field(default_factory=lambda: dict(BASE_WEIGHT))
-    severe_target: Mapping[str, float] = field(default_factory=lambda: dict(SEVERE_TARGET))
 
     def target(self, pair: TrainingPair) -> float:
         """Return the score in [0, 1] that the net should give the pair."""
         if self.objective == "binary":
             return float(pair.level == "clean" if pair.quality is None else pair.quality >= self.binary_clean)
-        quality = self.base_quality[pair.base] if pair.quality is None else pair.quality
-        if pair.operation in self.severe_target:
-            return min(quality, self.severe_target[pair.operation])
+        quality = BASE_QUALITY[pair.base] if pair.quality is None else pair.quality
+        if pair.operation in SEVERE_TARGET:
+            return min(quality, SEVERE_TARGET[pair.operation])
         return quality * exp(-min(pair.severity, self.severity_cap) / self.severity_scale)
 
     def weight(self, pair: TrainingPair) -> float:
         """Return the weight of the pair in the cross-entropy; severe cases count in full, whatever their base."""
         if self.objective == "binary" and pair.quality is not None:
             return float(not self.binary_perturbed < pair.quality < self.binary_clean)
-        if self.objective == "binary" or pair.operation in self.severe_target:
+        if self.objective == "binary" or pair.operation in SEVERE_TARGET:
             return 1.0
-        return self.base_weight[pair.base] * (self.clean_weight if pair.level == "clean" else 1.0)
+        return BASE_WEIGHT[pair.base] * (self.clean_weight if pair.level == "clean" else 1.0)
 
     def with_settings(self, settings: Sequence[str]) -> ScorerConfig:
-        """Return a copy with ``name=value`` or, in a mapping, ``name.key=value`` settings. Raises InputError for unknown ones."""
-        changed = self
-        for setting in settings:
-            name, _, value = setting.partition("=")
-            changed = changed._with(name.strip(), value.strip())
-        if changed.objective not in OBJECTIVES:
-            raise InputError(f"the objective {changed.objective} is unknown: choose from {', '.join(OBJECTIVES)}")
-        return changed
-
-    def _with(self, name: str, value: str) -> ScorerConfig:
-        name, _, key = name.partition(".")
-        old = getattr(self, name) if name in {entry.name for entry in fields(self)} else None
-        if old is None or isinstance(old, Mapping) != bool(key) or (key and key not in old):
-            raise InputError(f"the scorer has no setting {name}{key and '.'}{key}: see ScorerConfig for their names")
-        try:
-            new: Any = {**old, key: float(value)} if key else type(old)(value)
-        except ValueError as error:
-            raise InputError(f"the setting {name} of the scorer must be a number, got {value!r}") from error
-        return replace(self, **{name: new})
+        """Return a copy with other numbers, each written ``name=value``. Raises InputError for unknown names and other values."""
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
+        changed: dict[str, Any] = {}
+        for name, _, value in (setting.partition("=") for setting in settings):
+            if name not in numbers:
+                raise InputError(f"--set must name a setting of the scorer, got {name}: choose from {', '.join(numbers)}")
+            try:
+                changed[name] = type(numbers[name])(value)
+            except ValueError as error:
+                raise InputError(f"the setting {name} of the scorer must be a number, got {value!r}") from error
+        return replace(self, **changed)
 
 
 EDGE = 1e-6
@@ -208,7 +190,6 @@ def fit_targets(
     """
     inputs, wanted, counted = (torch.from_numpy(np.ascontiguousarray(part)) for part in (values, targets, weights))
     better, worse = torch.from_numpy(order).T
-    ranking_weight = config.ranking_weight if len(order) else 0.0
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # sums in one order
     net = MonotoneNet(config.hidden, config.weight_floor, torch.Generator().manual_seed(config.seed))
@@ -216,9 +197,9 @@ def fit_targets(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
     for _ in range(config.steps):
         logits = net(inputs)
-        loss = config.graded_weight * binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
-        if ranking_weight:
-            loss = loss + ranking_weight * softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
+        loss = binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
+        if len(order):
+            loss = loss + softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

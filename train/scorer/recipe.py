@@ -17,7 +17,7 @@ from rome.exceptions import InputError
 from rome.train.common.recipe import add_models_argument, card_text
 from rome.train.common.textattack import Perturber, trunk_vocabulary
 from rome.train.scorer.chains import make_pairs
-from rome.train.scorer.measuring import measured, save
+from rome.train.scorer.measuring import Fitted, measured, save
 from rome.train.scorer.net import OBJECTIVES, ScorerConfig, fit, held_out_mask, scale_figures
 from rome.train.scorer.pairs import (
     TrainingPair,
@@ -29,7 +29,7 @@ from rome.train.scorer.pairs import (
     read_pairs,
     write_pairs,
 )
-from rome.train.scorer.supervised import run_supervised
+from rome.train.scorer.supervised import fit_ratings
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120}
 """Clean pairs of each base; each gives three perturbed ones and more."""
@@ -46,11 +46,10 @@ RATED = 600
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train scorer`."""
     parser.add_argument("--out", type=Path, required=True, help="folder for scorer.safetensors and card.json")
-    parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and features")
+    parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and analyses")
     add_models_argument(parser)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", type=Path, help="pairs made before (JSON lines); without it TextAttack makes them")
-    parser.add_argument("--features", type=Path, help="feature table of exactly those pairs, made before (Parquet)")
     parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
     parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 900)")
@@ -59,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     agreement = "outputs with their agreement, as `rome train errors` makes them (needed to make pairs)"
     parser.add_argument("--agreement", type=Path, help=agreement)
     parser.add_argument("--textattack-python", help="interpreter that has textattack and rome (default: this one)")
-    parser.add_argument("--store", type=Path, help="file of the analyses (default: analyses.sqlite in the work folder)")
     rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
     parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
     parser.add_argument("--dimension", nargs="+", metavar="NAME", help="with --ratings: human dimensions (default: their mean)")
@@ -67,26 +65,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry the recipe out. Raises InputError for settings or files that do not fit."""
-    if arguments.ratings:
-        return run_supervised(arguments)
     started = time.perf_counter()
-    if arguments.dimension:
-        raise InputError("--dimension names a human dimension: it needs --ratings")
-    if arguments.features and not arguments.pairs:
-        raise InputError("--features needs --pairs: name the pairs that the features were measured on")
+    fitted = fit_ratings(arguments) if arguments.ratings else fit_pairs(arguments)
+    save(arguments, fitted, started)
+    return 0
+
+
+def fit_pairs(arguments: argparse.Namespace) -> Fitted:
+    """Make or read the pairs, measure them and fit the net."""
     config = ScorerConfig(seed=arguments.seed, objective=arguments.objective or "graded").with_settings(arguments.set)
     arguments.work.mkdir(parents=True, exist_ok=True)
     pairs = read_pairs(arguments.pairs) if arguments.pairs else make(arguments)
-    if arguments.features:
-        table = FeatureTable.load(arguments.features)
-    else:
-        table = measured(arguments, [pair.reference for pair in pairs], [pair.hypothesis for pair in pairs])
+    table = measured(arguments, [pair.reference for pair in pairs], [pair.hypothesis for pair in pairs])
     combiner, figures = train(pairs, table, config)
     before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
     card = card_text("scorer", before=before, features=combiner.feature_signature or "unknown features")
     options = [f"--objective {config.objective}", *([] if arguments.bases == 1.0 else [f"--bases {arguments.bases}"])]
-    save(arguments, config, combiner, figures, started, options, **card)
-    return 0
+    return Fitted(config, combiner, figures, options, card)
 
 
 def make(arguments: argparse.Namespace) -> list[TrainingPair]:
@@ -111,14 +106,7 @@ def make(arguments: argparse.Namespace) -> list[TrainingPair]:
 
 
 def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
-    """Fit the net on the pairs that are not held out and measure it on the others.
-
-    Raises InputError if the table does not have one row for each pair, in their order.
-    """
-    if len(table) != len(pairs) or not np.array_equal(table.segment, np.arange(len(pairs))):
-        raise InputError(
-            f"the feature table has {len(table)} rows for {len(pairs)} pairs: measure exactly these pairs, in order"
-        )
+    """Fit the net on the pairs that are not held out and measure it on the others."""
     out = held_out_mask(pairs, config.held_out)
     if out.all() or not out.any():
         raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")

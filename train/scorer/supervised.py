@@ -7,7 +7,6 @@ files. It is judged on outputs that it was not fitted on, see `validated`.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,8 +27,8 @@ from rome.evaluation.rated_scores import EvaluationSettings, Measure, RatedScore
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
-from rome.train.scorer.measuring import measured, save
-from rome.train.scorer.net import ScorerConfig, fit_targets, ranked_pairs
+from rome.train.scorer.measuring import Fitted, measured
+from rome.train.scorer.net import BASE_QUALITY, SEVERE_TARGET, ScorerConfig, fit_targets, ranked_pairs
 
 FREE: Mapping[str, Any] = {
     "hidden": 6,
@@ -48,23 +47,14 @@ MINIMUM = 50
 """Least number of rated outputs per file for four weights and their bends."""
 SCALE = (0.05, 0.95)
 """Targets of the worst and the best output of a file; identical texts have 1, unrelated and empty ones less than the worst."""
-UNUSED = {"pairs": "--pairs", "features": "--features", "objective": "--objective", "textattack_python": "--textattack-python"}
-LICENCES = {
-    "wmt15": "WMT, research use",
-    "wmt23": "Google, Apache-2.0",
-    **dict.fromkeys(("bagel", "bagel-mr", "sfhotel", "sfrest"), "Novikova et al. 2017, MIT"),
-    "webnlg17": "CC BY-NC-SA 4.0, for evaluation only: do not pass these weights on",
-}
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-def run_supervised(arguments: argparse.Namespace) -> int:
-    """Carry the recipe out. Raises InputError for options, files or ratings that do not fit."""
-    started = time.perf_counter()
-    given = [option for name, option in UNUSED.items() if getattr(arguments, name)]
-    if given or arguments.bases != 1.0:
-        raise InputError(f"--ratings fits the net on human ratings alone: leave {', '.join(given) or '--bases'} out")
+def fit_ratings(arguments: argparse.Namespace) -> Fitted:
+    """Read and measure the rated outputs and fit the net. Raises InputError for options, files or ratings that do not fit."""
+    if arguments.pairs or arguments.objective:
+        raise InputError("--ratings fits the net on human ratings alone: leave --pairs and --objective out")
     config = replace(ScorerConfig(seed=arguments.seed), **FREE).with_settings(arguments.set)
     ratings = ratings_of(read_sets(arguments.ratings), arguments.dimension or ())
     folds_of(ratings, config.seed)  # reports too few inputs before anything is measured
@@ -73,10 +63,6 @@ def run_supervised(arguments: argparse.Namespace) -> int:
     combiner, figures = train_supervised(features, config)
     options = [f"--ratings {' '.join(Path(one).name for one in arguments.ratings)}"]
     options += [f"--dimension {' '.join(arguments.dimension)}"] if arguments.dimension else []
-    licences = [
-        f"{one.name}: {LICENCES.get(name, 'as its source says')}"
-        for name, one in zip(arguments.ratings, ratings.sets, strict=True)
-    ]
     names = ", ".join(one.name for one in ratings.sets)
     card = {
         "name": "scorer-supervised",
@@ -85,11 +71,10 @@ def run_supervised(arguments: argparse.Namespace) -> int:
             f"human ratings of {one.name} ({len(one.segments)} outputs; {', '.join(chosen)})"
             for one, chosen in zip(ratings.sets, ratings.dimensions, strict=True)
         ],
-        "licence": f"Apache-2.0 (weights); ratings: {'; '.join(licences)}",
+        "licence": "Apache-2.0 (weights); ratings: as their sources say, and some sources forbid passing these weights on",
         "notes": _notes(combiner, features.unsupervised),
     }
-    save(arguments, config, combiner, figures, started, options, **card)
-    return 0
+    return Fitted(config, combiner, figures, options, card)
 
 
 # Ratings of several files on one scale
@@ -250,14 +235,14 @@ def texts_of(ratings: Ratings, config: ScorerConfig) -> tuple[list[list[str]], l
     texts = sorted({segment.references[0] for segment in ratings.segments})
     places = np.random.default_rng(config.seed).permutation(len(texts))[:ANCHORS]
     drawn = [texts[place] for place in places]
-    ends = (config.base_quality["identity"], config.severe_target["unrelated"], config.severe_target["empty"])
+    ends = (BASE_QUALITY["identity"], SEVERE_TARGET["unrelated"], SEVERE_TARGET["empty"])
     references = [*(list(segment.references) for segment in ratings.segments), *([text] for text in drawn * 3)]
     others = [*drawn, *drawn[1:], *drawn[:1], *([""] * len(drawn))]
     return references, [*(segment.hypothesis for segment in ratings.segments), *others], np.repeat(ends, len(drawn))
 
 
 def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig, models: str = DEFAULT_SET) -> Features:
-    """Return the ratings with their features. Raises InputError for a table of other texts.
+    """Return the ratings with their features.
 
     Parameters
     ----------
@@ -265,9 +250,6 @@ def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig,
         Set whose unsupervised net chooses among several references.
     """
     targets = texts_of(ratings, config)[2]
-    count = len(ratings) + len(targets)
-    if not np.array_equal(np.unique(table.segment), np.arange(count)):
-        raise InputError(f"the features do not belong to these {count} outputs and anchors: measure them again")
     net = Combiner.load(models=models)
     return Features(ratings, table, table.values[net.combine(table, allow_mismatch=True).row], targets, net)
 

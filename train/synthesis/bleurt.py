@@ -7,12 +7,12 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from typing import NamedTuple
 
 from rome.exceptions import InputError
 from rome.train.synthesis.edits import Operation, Word, applied, diff_operations, words_of
 from rome.train.synthesis.fillers import Filler, FillRequest, RoundTrip
-from rome.train.synthesis.pairs import Pipeline, SyntheticPair
+from rome.train.synthesis.pairs import Pipeline, SyntheticPair, identifier, pair_seed
 from rome.train.synthesis.signals import BACK_TRANSLATION, FLAG
 
 SCATTERED, CONTIGUOUS = "scattered", "contiguous"
@@ -20,8 +20,7 @@ SCATTERED, CONTIGUOUS = "scattered", "contiguous"
 CLINGING = frozenset(".,;:!?")
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(NamedTuple):
     """Hidden characters ``start:end`` of a text, and how many words replace them."""
 
     start: int
@@ -131,7 +130,7 @@ def _finished(path: _Path, step: Operation) -> _Path:
 
 DROPPED = "dropped"
 """Type of the operations of word dropping."""
-VERSION = 3
+VERSION = 4
 MASKS = {SCATTERED: scattered_masks, CONTIGUOUS: contiguous_masks}
 
 
@@ -144,7 +143,7 @@ class BleurtPipeline(Pipeline):
     Parameters
     ----------
     filler
-        For the two mask strategies; None leaves them out.
+        For the two mask strategies.
     round_trips
         One more strategy each, ``back-translation-fr``.
     masks
@@ -159,14 +158,14 @@ class BleurtPipeline(Pipeline):
     Raises
     ------
     InputError
-        For numbers out of range, two round trips of one language, or no strategy.
+        For two round trips of one language.
     """
 
     name = "bleurt"
 
     def __init__(
         self,
-        filler: Filler | None = None,
+        filler: Filler,
         round_trips: Sequence[RoundTrip] = (),
         *,
         masks: int = 15,
@@ -175,24 +174,14 @@ class BleurtPipeline(Pipeline):
         least: int = 3,
         block: int = 32,
     ) -> None:
-        if min(masks, beams, least, block) < 1 or not 0 <= drop <= 1:
-            raise InputError(
-                f"masks, beams, least and block must be at least 1, and drop in [0, 1], "
-                f"got masks={masks}, beams={beams}, least={least}, block={block}, drop={drop}"
-            )
-        if filler is None and not round_trips:
-            raise InputError(
-                "bleurt needs a filler or a pair of translation checkpoints: give one, such as the filler embedded"
-            )
         self.trips = {f"{BACK_TRANSLATION}-{trip.language}": trip for trip in round_trips}
         if len(self.trips) < len(round_trips):
             raise InputError("two pairs of translation checkpoints have one language: give each its own name")
         self.filler, self.masks, self.beams, self.drop = filler, masks, beams, drop
-        self.strategies = (*(MASKS if filler is not None else ()), *self.trips)
-        parts = [f"{self.name}{VERSION}:{','.join(self.strategies)}", f"drop:{drop:g}", f"least:{least}"]
-        if filler is not None:
-            parts += [f"masks:{masks}", f"beam{beams}", f"fill:{filler.signature}"]
-        super().__init__("|".join([*parts, *(trip.signature for trip in round_trips)]), block, least)
+        self.strategies = (*MASKS, *self.trips)
+        numbers = f"drop:{drop:g}|least:{least}|masks:{masks}|beam{beams}"
+        models = [f"fill:{filler.signature}", *(trip.signature for trip in round_trips)]
+        super().__init__("|".join([f"{self.name}{VERSION}", numbers, *models]), block, least)
 
     def is_long_enough(self, text: str) -> bool:
         """Tell whether a text has enough words, without signs."""
@@ -200,9 +189,9 @@ class BleurtPipeline(Pipeline):
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         """Yield the pairs of each text, strategy by strategy."""
-        columns = [self._operations(strategy, [text for _, text in texts], seed) for strategy in self.strategies]
-        for (source, text), row in zip(texts, zip(*columns, strict=True), strict=True):
-            for strategy, made in zip(self.strategies, row, strict=True):
+        for source, text in texts:
+            for strategy in self.strategies:
+                made = self._operations(strategy, text, seed)
                 if isinstance(made, str):
                     self.skipped[f"{strategy}: {made}"] += 1
                     continue
@@ -211,21 +200,16 @@ class BleurtPipeline(Pipeline):
                 if draw.random() < self.drop and (further := dropped_words(applied(text, *made), draw)):
                     yield self._pair(source, text, f"{strategy}|{DROPPED}", made + further, seed)
 
-    def _operations(self, strategy: str, texts: Sequence[str], seed: int) -> list[tuple[Operation, ...] | str]:
-        """Return the operations of a strategy on each text, or the reason if there are none."""
-        if strategy in self.trips:
-            back = self.trips[strategy].back(texts)
-            return [
-                "too long" if again is None else diff_operations(text, again, BACK_TRANSLATION) or "unchanged"
-                for text, again in zip(texts, back, strict=True)
-            ]
-        if self.filler is None:
-            return []
-        masked = [(text, MASKS[strategy](text, self.masks, _draw(seed, strategy, text))) for text in texts]
-        return [fill_masks(text, masks, self.filler, self.beams, strategy) or "no filling" for text, masks in masked]
+    def _operations(self, strategy: str, text: str, seed: int) -> tuple[Operation, ...] | str:
+        """Return the operations of a strategy on a text, or the reason if there are none."""
+        if strategy not in self.trips:
+            masks = MASKS[strategy](text, self.masks, _draw(seed, strategy, text))
+            return fill_masks(text, masks, self.filler, self.beams, strategy) or "no filling"
+        again = self.trips[strategy].back(text)
+        return "too long" if again is None else diff_operations(text, again, BACK_TRANSLATION) or "unchanged"
 
     def _pair(self, source: str, text: str, recipe: str, operations: Sequence[Operation], seed: int) -> SyntheticPair:
-        own = _digest(f"{seed}\0{source}\0{text}").hex()
+        own = identifier(seed, source, text)
         signals = {FLAG: float(recipe.startswith(BACK_TRANSLATION))}
         return self.pair(source, text, operations, seed, name=f"{self.name}|{own}|{recipe}", signals=signals)
 
@@ -250,8 +234,4 @@ def dropped_words(text: str, draw: random.Random) -> tuple[Operation, ...]:
 
 def _draw(seed: int, purpose: str, text: str) -> random.Random:
     """Return a random generator that depends on the arguments alone; the same on every machine."""
-    return random.Random(int.from_bytes(_digest(f"{seed}|{purpose}|{text}"), "big"))
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return random.Random(pair_seed(seed, f"{purpose}|{text}"))

@@ -19,6 +19,8 @@ OPENING = "([{“‘\"'/-"
 TYPES = ("addition", "omission", "mistranslation", "punctuation", "spelling", "grammar")
 KINDS = {(True, True): "replacement", (False, True): "insertion", (True, False): "deletion"}
 """Kind of an edit, by whether it removes something and whether it adds something."""
+MINOR, MAJOR = ("minor", -1.0), ("major", -5.0)
+"""Severities of an edit and their labels (SEScore §4.1)."""
 SPACING = "spacing"
 """Kind of an edit that changes white space alone."""
 

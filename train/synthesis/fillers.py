@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -13,7 +12,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.fill_head import FILL_FILE, Filling, load_fill_head
+from rome.features.analyser.fill_head import FILL_FILE, Filling, Place, load_fill_head
 from rome.features.analyser.model_set import file_digest
 from rome.features.analyser.transformer import first_line, pretrained
 from rome.train.synthesis.pairs import batches
@@ -22,18 +21,8 @@ TOP_K = 4
 """Candidates per place (SEScore §3.2: top-k sampling with k = 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FillRequest:
+class FillRequest(Place):
     """A place to fill with one word or span: the characters ``text[start:end]``; an empty span is the place of an insertion."""
-
-    text: str
-    start: int
-    end: int
-
-    def __post_init__(self) -> None:
-        """Raise InputError for a place outside the text."""
-        if not 0 <= self.start <= self.end <= len(self.text):
-            raise InputError(f"characters {self.start} to {self.end} are outside {self.text[:40]!r}: give a place in the text")
 
     @property
     def original(self) -> str:
@@ -42,7 +31,7 @@ class FillRequest:
 
 
 class Filler(Protocol):
-    """Proposes fillings.
+    """A language model that proposes words for a place, and estimates how probable the present ones are.
 
     Attributes
     ----------
@@ -58,24 +47,14 @@ class Filler(Protocol):
     def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
         """Return per place the top-k candidates with probabilities in [0, 1], best first, without the present words; maybe none."""
 
-
-class Likelihood(Protocol):
-    """Estimates how probable the words in a place are; ``signature`` is model and settings in one line."""
-
-    signature: str
-
     def of(self, requests: Sequence[FillRequest]) -> list[float]:
         """Return per place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
 
 
-class LanguageFiller(Filler, Likelihood, Protocol):
-    """A language model that does both."""
-
-
-def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageFiller:
+def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
     """Load the filler ``spec``: ``embedded``, the folder of a head or a checkpoint, or the hub name of a model on this machine.
 
-    A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART, T5) with a phrase.
+    A masked language model fills with one word, a sequence-to-sequence model (text infilling: BART, mBART) with a phrase.
 
     Raises
     ------
@@ -91,7 +70,7 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> LanguageF
         raise ModelMissingError(
             "this version has no embedded filler: give --fill FOLDER, a checkpoint or a head of `rome train fill`"
         )
-    model, tokenizer, name = load_checkpoint(spec, FILLING, device)
+    model, tokenizer, name = load_checkpoint(spec, FILLING, _filling_class, device)
     kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
     return kind(model, tokenizer, top_k, name=name)
 
@@ -115,24 +94,24 @@ class EmbeddedFiller:
         return [float(value) for value in self.head.likelihood(requests)]
 
 
-class Use(NamedTuple):
-    """Purpose of a checkpoint: what one of the wrong kind does not do, what to give instead, and the class that loads it."""
-
-    fails: str
-    wanted: str
-    model: Callable[[Any], Any]
+FILLING = "a masked or a sequence-to-sequence language model"
+TRANSLATION = "a sequence-to-sequence translation model"
 
 
-FILLING = Use(
-    "fills no gaps",
-    "a masked or a sequence-to-sequence language model",
-    lambda config: AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM,
-)
-TRANSLATION = Use("does not translate", "a sequence-to-sequence translation model", lambda _: AutoModelForSeq2SeqLM)
+def _filling_class(config: Any) -> Any:
+    """Return the class that loads a filler."""
+    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
 
 
-def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any, str]:
+def load_checkpoint(spec: str, wanted: str, class_of: Callable[[Any], Any], device: str = "cpu") -> tuple[Any, Any, str]:
     """Return a model in evaluation mode, its fast tokenizer, and its name, with a digest of the files of a local folder.
+
+    Parameters
+    ----------
+    wanted
+        Kind of checkpoint, for messages.
+    class_of
+        Returns the class that loads a model with such a configuration.
 
     Raises
     ------
@@ -141,16 +120,15 @@ def load_checkpoint(spec: str, use: Use, device: str = "cpu") -> tuple[Any, Any,
     ModelMissingError
         For a name that is not on this machine, with the command that gets it.
     """
-    folder, config = Path(spec), _part(AutoConfig, spec, use.wanted)
-    kind = next(iter(getattr(config, "architectures", None) or ()), "")
-    wrong = f"{spec} is a {kind or config.model_type}, which {use.fails}"
+    folder, config = Path(spec), _part(AutoConfig, spec, wanted)
+    kind = next(iter(getattr(config, "architectures", None) or ()), config.model_type)
     try:
-        model, report = pretrained(use.model(config), spec, output_loading_info=True)
+        model, report = pretrained(class_of(config), spec, output_loading_info=True)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{wrong} ({first_line(error)}): give {use.wanted}") from error
+        raise InputError(f"{spec} is a {kind} ({first_line(error)}): give {wanted}") from error
     if report["missing_keys"]:
-        raise InputError(f"{wrong}: it has no weights for {sorted(report['missing_keys'])[0]}; give {use.wanted}")
-    tokenizer = _part(AutoTokenizer, spec, use.wanted)
+        raise InputError(f"{spec} is a {kind} with no weights for {sorted(report['missing_keys'])[0]}: give {wanted}")
+    tokenizer = _part(AutoTokenizer, spec, wanted)
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
     return model.eval().requires_grad_(False).to(device), tokenizer, name
 
@@ -294,11 +272,9 @@ class MaskedLMFiller(LanguageModel):
 SPARE_BEAMS = 2
 ANCHOR = 2
 """Pieces of the following text that must follow a filling, so that its end is known."""
-SENTINEL, NEXT_SENTINEL = "<extra_id_0>", "<extra_id_1>"
 
 
-@dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(NamedTuple):
     """What the encoder reads, what the decoder starts with, the ids that end a filling, and if a blank is before the gap."""
 
     read: list[int]
@@ -310,7 +286,7 @@ class _Gap:
 class Seq2SeqFiller(LanguageModel):
     """Fills a gap with the most probable phrases by beam search, and gives the probability of the words in a place.
 
-    Raises InputError for a vocabulary without mask and without sentinels.
+    Raises InputError for a vocabulary without mask.
 
     Parameters
     ----------
@@ -324,11 +300,8 @@ class Seq2SeqFiller(LanguageModel):
         super().__init__(model, tokenizer, top_k)
         self.longest, self.beams = longest, top_k + SPARE_BEAMS
         self.signature = f"seq2seq:{name or model.config.model_type}#top{top_k}#longest{longest}"
-        self.sentinels = [n for s in (SENTINEL, NEXT_SENTINEL) if (n := tokenizer.get_vocab().get(s)) is not None]
-        if not self.sentinels and tokenizer.mask_token_id is None:
-            raise InputError(
-                f"{name} knows neither a mask nor {SENTINEL}: give a model trained on text infilling, such as BART or T5"
-            )
+        if tokenizer.mask_token_id is None:
+            raise InputError(f"{name} has no mask: give a model trained on text infilling, such as BART")
         config = model.config
         self.start = self.after[-1] if config.model_type == "mbart" else config.decoder_start_token_id
         model.generation_config = GenerationConfig(  # not the settings of the checkpoint, such as a least length
@@ -366,11 +339,8 @@ class Seq2SeqFiller(LanguageModel):
     def _gap(self, request: FillRequest) -> _Gap:
         """Return the text with one gap, cut to the window around it."""
         left, right = self.context(request, 1 + self.longest + ANCHOR)
-        mask = self.sentinels[0] if self.sentinels else self.tokenizer.mask_token_id
-        read = [*self.before, *left, mask, *right, *self.after]
+        read = [*self.before, *left, self.tokenizer.mask_token_id, *right, *self.after]
         blank = bool(left) and request.text[request.start - 1].isspace()
-        if self.sentinels:
-            return _Gap(read, [self.start, mask], self.sentinels[1:] or [-1], blank)
         return _Gap(read, [self.start, *self.before, *left], right[:ANCHOR] or [self.tokenizer.eos_token_id], blank)
 
     @torch.no_grad()
@@ -381,7 +351,7 @@ class Seq2SeqFiller(LanguageModel):
         phrases: dict[str, float] = {}
         sequences = made.sequences[:, written.shape[1] :].tolist()
         for ids, score in zip(sequences, made.sequences_scores.exp().tolist(), strict=True):
-            own = self._until_end(ids, gap)
+            own = ids[: next((n for n in range(len(ids)) if ids[n : n + len(gap.end)] == gap.end), 0)]
             if own and not (gap.blank and self._continues(own[0])):
                 text = " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split())
                 if text:
@@ -392,12 +362,6 @@ class Seq2SeqFiller(LanguageModel):
         """Tell whether a piece continues the word before it."""
         written = self.vocabulary[piece]
         return bool(self.marker) and not written.startswith(self.marker) and written[0].isalnum()
-
-    def _until_end(self, ids: list[int], gap: _Gap) -> list[int]:
-        """Return the ids before the first place where the following text begins, or nothing if it never does."""
-        ended = (gap.end, [self.tokenizer.eos_token_id]) if self.sentinels else (gap.end,)
-        places = [n for end in ended for n in range(len(ids)) if ids[n : n + len(end)] == end]
-        return ids[: min(places)] if places else []
 
 
 def _other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, top_k: int) -> list[tuple[str, float]]:
@@ -416,52 +380,39 @@ def _rounded(probability: float) -> float:
     return float(f"{probability:.4g}")
 
 
-class Translator:
-    """One direction of translation by a sequence-to-sequence checkpoint on this machine (BLEURT §4.1).
+class RoundTrip:
+    """English to another language and back, by two sequence-to-sequence checkpoints on this machine (BLEURT §4.1, appendix A.1).
 
     Raises the errors of load_checkpoint.
 
     Parameters
     ----------
+    language
+        Short name, such as fr.
     beams
         Width of the search for the most likely translation.
     """
 
-    def __init__(self, folder: str | Path, *, beams: int = 4) -> None:
-        self.beams = beams
-        self.model, self.tokenizer, name = load_checkpoint(str(folder), TRANSLATION)
-        self.window = window_of(self.model, self.tokenizer)
-        self.signature = f"{name}|beams:{beams}"
+    def __init__(self, language: str, there: str, back: str, *, beams: int = 4) -> None:
+        self.language, self.beams = language, beams
+        self.models = [load_checkpoint(spec, TRANSLATION, lambda _: AutoModelForSeq2SeqLM) for spec in (there, back)]
+        names = "|".join(name for _, _, name in self.models)
+        self.signature = f"{language}:{names}|beams:{beams}"
 
-    def translate(self, texts: Sequence[str]) -> list[str | None]:
-        """Return the most likely translation of each text by beam search: empty for a blank text, None for one beyond the window."""
-        return [self._one(text) if text.strip() else "" for text in texts]
+    def back(self, text: str) -> str | None:
+        """Return a text translated there and back; None for a text beyond the window of a model."""
+        found: str | None = text
+        for model, tokenizer, _ in self.models:
+            if found:
+                found = self._translated(found, model, tokenizer)
+        return found
 
     @torch.no_grad()
-    def _one(self, text: str) -> str | None:
-        ids = self.tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(self.model.device)
-        if ids.shape[1] > self.window:
+    def _translated(self, text: str, model: Any, tokenizer: Any) -> str | None:
+        ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
+        window = window_of(model, tokenizer)
+        if ids.shape[1] > window:
             return None
-        limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": self.window - 1}
-        produced = self.model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
-        return str(self.tokenizer.decode(produced[0], skip_special_tokens=True)).strip()
-
-
-class RoundTrip:
-    """English to another language and back (BLEURT, appendix A.1).
-
-    Parameters
-    ----------
-    language
-        Short name, such as fr.
-    """
-
-    def __init__(self, language: str, forward: Translator, backward: Translator) -> None:
-        self.language, self.forward, self.backward = language, forward, backward
-        self.signature = f"en-{language}:{forward.signature}|{language}-en:{backward.signature}"
-
-    def back(self, texts: Sequence[str]) -> list[str | None]:
-        """Return each text translated there and back; None for a text beyond the window of a model."""
-        foreign = self.forward.translate(texts)
-        again = iter(self.backward.translate([text for text in foreign if text is not None]))
-        return [None if text is None else next(again) for text in foreign]
+        limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
+        produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
+        return str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()

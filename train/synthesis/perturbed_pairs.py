@@ -12,14 +12,14 @@ from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, perturb_texts
 from rome.train.common.textattack import Perturber, Request
 from rome.train.scorer.chains import DRAW, edit_severity
-from rome.train.synthesis.edits import KINDS, Draft, Operation, diff_operations
+from rome.train.synthesis.edits import KINDS, MAJOR, MINOR, Draft, Operation, diff_operations
 from rome.train.synthesis.pairs import LOWEST_LABEL, Pipeline, SyntheticPair, identifier, pair_seed
 
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
-    "minor": ("minor", -1.0),
-    "major": ("major", -5.0),
-    "critical": ("major", -5.0),
+    "minor": MINOR,
+    "major": MAJOR,
+    "critical": MAJOR,
     "base": ("major", LOWEST_LABEL),
 }
 """Severity and label by the severity of the table: SEScore and MQM have no more than major; baselines keep nothing of the text."""
@@ -137,7 +137,7 @@ class TextAttackPipeline(Pipeline):
 def weighed(before: str, after: str, name: str) -> tuple[Operation, ...]:
     """Return what a TextAttack operation did: its name is the type, and the first operation has the label of the whole step."""
     weight = edit_severity(before, after, name)[1]
-    severity, label = ("none", 0.0) if name in HARMLESS else ("major", -5.0) if weight >= MAJOR_FROM else ("minor", -1.0)
+    severity, label = LABELS["none"] if name in HARMLESS else MAJOR if weight >= MAJOR_FROM else MINOR
     return tuple(
         replace(one, severity=severity, label=0.0 if number else label, details={"weight": weight})
         for number, one in enumerate(diff_operations(before, after, name))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from rome.exceptions import InputError
 from rome.train.synthesis.edits import Draft, Operation, deletion, error_type, insertion, replacement, swap, words_of
 from rome.train.synthesis.fillers import Filler, FillRequest
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, pair_seed, settings_signature
@@ -31,8 +31,6 @@ class SEScoreSettings:
         Mean length of a span in words (lambda_d, lambda_r), Poisson without 0.
     swap
         Largest distance between swapped words (lambda_s).
-    minor, major
-        Cost of a mistake.
     least_words
         Shorter texts are skipped.
     tries
@@ -44,8 +42,6 @@ class SEScoreSettings:
     deletion: float = 1.5
     replacement: float = 1.5
     swap: int = 4
-    minor: float = -1.0
-    major: float = -5.0
     least_words: int = 4
     tries: int = 50
 
@@ -61,8 +57,7 @@ class _Work:
     draft: Draft
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """A drawn edit: the whole operation, or the place that a filler fills."""
 
     kind: str
@@ -90,8 +85,6 @@ class SEScorePipeline(Pipeline):
     def __init__(
         self, fillers: Sequence[Filler], severities: SeverityModel, settings: SEScoreSettings | None = None, *, block: int = 64
     ) -> None:
-        if not fillers:
-            raise InputError("SEScore needs a filler: give `embedded`, a masked or a sequence-to-sequence language model")
         self.fillers, self.severities, self.settings = tuple(fillers), severities, settings or SEScoreSettings()
         filled = "+".join(filler.signature for filler in self.fillers)
         parts = f"sescore{VERSION}", settings_signature(self.settings), f"fill:{filled}", severities.signature
@@ -107,8 +100,7 @@ class SEScorePipeline(Pipeline):
             if work.edits and not work.draft.steps:
                 self.skipped["no edit found a place"] += 1
                 continue
-            cost = self.settings.minor, self.settings.major
-            operations = [with_severity(operation, next(verdicts), *cost) for operation in work.draft.operations]
+            operations = [with_severity(operation, next(verdicts)) for operation in work.draft.operations]
             yield self.pair(work.source, work.reference, operations, seed)
 
     def _begin(self, source: str, text: str, seed: int) -> _Work:

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rome.exceptions import InputError, StoreError
+from rome.exceptions import InputError
 from rome.features.analyser.model_set import encoder_identity
 from rome.features.analyser.transformer import PieceStates
 from rome.features.packages import import_failed
-from rome.storage.files import atomic_path
 from rome.train.synthesis.edits import SPACING, Difference, applied, chained, deletion, differences, error_type, words_of
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, batches, identifier, settings_signature
 from rome.train.synthesis.severities import SeverityModel, with_severity
@@ -48,10 +44,8 @@ class SentenceVectors:
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, d) float32 unit rows; zeros for a text without pieces."""
-        means = [rows.mean(axis=0) if len(rows) else None for rows in self.states.of(texts)]
-        width = max((len(mean) for mean in means if mean is not None), default=0)
-        vectors = np.array([np.zeros(width) if mean is None else mean for mean in means], dtype=np.float32)
-        return _unit_rows(vectors.reshape(len(texts), width))
+        sums = [rows.sum(axis=0) for rows in self.states.of(texts)]
+        return _unit_rows(np.stack(sums) if sums else np.zeros((0, 0)))
 
 
 def _unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
@@ -64,7 +58,7 @@ NEIGHBOURS = 128
 """Number of nearest neighbours, also of the average cosine (SEScore2, appendices B and C)."""
 MARGIN = 1.06
 """Least margin of a neighbour (SEScore2 §4.1)."""
-BATCH, BLOCK = 256, 1024
+BATCH = 256
 
 
 def key_of(text: str) -> str:
@@ -104,7 +98,8 @@ class SentenceIndex:
     @property
     def identity(self) -> str:
         """Return a name for everything that decides about neighbours: encoder, texts in their order, number of neighbours."""
-        return _index_name(self.texts, self.encoder, self.neighbours)
+        name = identifier(self.encoder.identity, self.neighbours, *self.texts)
+        return f"{self.encoder.identity},k={self.neighbours},{name}"
 
     def of(self, texts: Sequence[str], margin: float = MARGIN) -> list[list[Neighbour]]:
         """Return for each text those of its k nearest whose margin is at least ``margin``, best margin first.
@@ -130,9 +125,7 @@ class SentenceIndex:
         return sorted((one for one in found if one.margin >= margin), key=lambda one: (-one.margin, one.row))
 
 
-def sentence_index(
-    texts: Iterable[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS, folder: Path | None = None
-) -> SentenceIndex:
+def sentence_index(texts: Iterable[str], encoder: Vectors, *, neighbours: int = NEIGHBOURS) -> SentenceIndex:
     """Return the index of the texts that have words, without near copies of earlier ones; a terminal shows a bar.
 
     Time grows with the square of the number of texts (10,000 take seconds, 100,000 minutes).
@@ -141,49 +134,20 @@ def sentence_index(
     ----------
     neighbours
         K of the search and of the margin, at least 1.
-    folder
-        Keeps the vectors between runs; another corpus, encoder or k gets another file, and a damaged file is made anew.
 
     Raises
     ------
     InputError
-        For no texts, and for a file in the place of the folder.
-    StoreError
-        If the file cannot be written.
+        For no texts.
     """
     distinct = {key_of(text): text for text in reversed(list(texts))}
     distinct.pop("", None)
     kept = tuple(reversed(distinct.values()))
     if not kept:
         raise InputError("no text has a letter or digit: give a corpus, one sentence per line")
-    if neighbours < 1:
-        raise InputError(f"neighbours must be at least 1, got {neighbours}")
-    if folder is not None and folder.is_file():
-        raise InputError(f"{folder} is a file: name a folder, which keeps the index")
-    path = None if folder is None else folder / f"sentences-{_index_name(kept, encoder, neighbours)[-16:]}.npz"
-    if path is not None and path.is_file():
-        with suppress(OSError, ValueError, KeyError, EOFError, BadZipFile), np.load(path) as found:
-            return SentenceIndex(kept, found["vectors"], found["density"], neighbours, encoder)
     bar = tqdm(kept, "index", unit="text", leave=False, disable=None)
     vectors = _unit_rows(np.concatenate([encoder.of(block) for block in batches(bar, BATCH)]))
-    index = SentenceIndex(kept, vectors, _densities(vectors, neighbours), neighbours, encoder)
-    if path is not None:
-        _keep(index, path)
-    return index
-
-
-def _keep(index: SentenceIndex, path: Path) -> None:
-    """Write the vectors of an index."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, vectors=index.vectors, density=index.density)
-    except (OSError, InputError) as error:
-        raise StoreError(f"{path} cannot be written ({error}): name a folder with room that may be written to") from error
-
-
-def _index_name(texts: Sequence[str], encoder: Vectors, neighbours: int) -> str:
-    return f"{encoder.identity},k={neighbours},{identifier(encoder.identity, neighbours, *texts)}"
+    return SentenceIndex(kept, vectors, _densities(vectors, neighbours), neighbours, encoder)
 
 
 def ratio_margin(cosine: float, one: float, other: float) -> float:
@@ -206,11 +170,10 @@ def _densities(vectors: NDArray[np.float32], k: int) -> NDArray[np.float64]:
     """Return (n,) mean cosines of each row with its k nearest others; infinite for a single row."""
     if len(vectors) == 1:
         return np.array([np.inf])
-    means = np.empty(len(vectors))
-    for start in range(0, len(vectors), BLOCK):
-        cosines, rows = _nearest(vectors[start : start + BLOCK], vectors, k + 1)
-        for n, (values, found) in enumerate(zip(cosines.astype(np.float64), rows, strict=True), start):
-            means[n] = values[found != n][:k].mean()
+    cosines, rows = _nearest(vectors, vectors, k + 1)
+    others_first = np.argsort(rows == np.arange(len(vectors))[:, None], axis=1, kind="stable")
+    others = np.take_along_axis(cosines.astype(np.float64), others_first, axis=1)
+    means: NDArray[np.float64] = others[:, : min(k, len(vectors) - 1)].mean(axis=1)
     return means
 
 
@@ -235,8 +198,6 @@ class SEScore2Settings:
         Texts of fewer words are skipped (3).
     drops
         Share of the operations that drop words (1/3), whatever the neighbour is.
-    minor, major
-        Labels.
     """
 
     margin: float = MARGIN
@@ -245,15 +206,6 @@ class SEScore2Settings:
     longest_drop: int = 3
     shortest: int = 3
     drops: float = 1 / 3
-    minor: float = -1.0
-    major: float = -5.0
-
-    def __post_init__(self) -> None:
-        """Raise InputError for numbers that leave nothing to do."""
-        if min(self.most, self.longest, self.longest_drop, self.shortest) < 1 or not 0 <= self.drops <= 1:
-            raise InputError(f"most, longest, longest_drop and shortest must be at least 1, and drops in [0, 1], got {self}")
-        if not self.major <= self.minor <= 0:
-            raise InputError(f"major <= minor <= 0 must hold, got {self}")
 
 
 class SEScore2Pipeline(Pipeline):
@@ -298,7 +250,7 @@ class SEScore2Pipeline(Pipeline):
             weighed = []
             for step in steps:
                 typed = replace(step.operation, type=error_type(step.operation), details={"retrieved": float(not step.is_drop)})
-                weighed.append(with_severity(typed, next(verdicts), self.settings.minor, self.settings.major))
+                weighed.append(with_severity(typed, next(verdicts)))
             about = {"cosine": round(chosen.cosine, 4), "margin": round(chosen.margin, 4)}
             yield self.pair(source, text, chained(weighed), seed, signals={"neighbour": float(chosen.row), **about})
 

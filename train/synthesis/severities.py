@@ -11,7 +11,6 @@ Three things differ from the paper:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +32,8 @@ from rome.features.idf import IdfTable
 from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
 from rome.metric import RoMe
-from rome.train.synthesis.edits import Operation, applied, words_of
-from rome.train.synthesis.fillers import FillRequest, Likelihood, Use, load_checkpoint, window_of
+from rome.train.synthesis.edits import MAJOR, MINOR, Operation, applied, words_of
+from rome.train.synthesis.fillers import Filler, FillRequest, load_checkpoint, window_of
 from rome.train.synthesis.pairs import batches
 
 Edits = Sequence[tuple[str, Operation]]
@@ -52,25 +51,16 @@ class SeverityModel(Protocol):
         """Return one verdict per edit, in order; it depends on the edit and its text alone."""
 
 
-def with_severity(operation: Operation, verdict: Verdict, minor: float, major: float) -> Operation:
+def with_severity(operation: Operation, verdict: Verdict) -> Operation:
     """Return the operation with the severity, label and numbers of a verdict."""
-    severity, label = ("minor", minor) if verdict[0] else ("major", major)
+    severity, label = MINOR if verdict[0] else MAJOR
     return replace(operation, severity=severity, label=label, details={**operation.details, **verdict[1]})
-
-
-class Entailment(Protocol):
-    """Estimates how probable it is that one text entails another; ``signature`` names the model."""
-
-    signature: str
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n,) probabilities in [0, 1] that the first text of each pair entails the second."""
 
 
 class EntailmentSeverity:
     """SEScore's rule (§3.3, eq. 2): minor if the texts before and after entail each other, both with at least gamma."""
 
-    def __init__(self, entailment: Entailment, gamma: float = 0.9) -> None:
+    def __init__(self, entailment: TransformerEntailment, gamma: float = 0.9) -> None:
         self.entailment, self.gamma = entailment, gamma
         self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
 
@@ -98,7 +88,7 @@ class LikelihoodSeverity:
         Lambda: a deletion is minor if all its words weigh less (1).
     """
 
-    def __init__(self, likelihood: Likelihood, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
+    def __init__(self, likelihood: Filler, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
         self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
         self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.tsv")
         table = f"{self.idf.name}/{self.idf.documents}"
@@ -106,8 +96,7 @@ class LikelihoodSeverity:
 
     def of(self, edits: Edits) -> list[Verdict]:
         """Judge by likelihood or weight, all likelihoods asked for at once."""
-        requests = [self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]
-        found = iter(zip(requests, self.likelihood.of(requests), strict=True)) if requests else iter(())
+        found = iter(self.likelihood.of([self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]))
         verdicts: list[Verdict] = []
         for _, edit in edits:
             if edit.kind == "deletion":
@@ -115,8 +104,7 @@ class LikelihoodSeverity:
                 weight = max(weights, default=0.0)
                 verdicts.append((weight < self.weight, {"tfidf": round(weight, 6)}))
             else:
-                request, probability = next(found)
-                likelihood = probability ** (1 / max(1, len(words_of(request.original))))
+                likelihood = next(found) ** (1 / max(1, len(words_of(edit.new))))
                 verdicts.append((likelihood >= self.gamma, {"likelihood": float(f"{likelihood:.6g}")}))
         return verdicts
 
@@ -187,11 +175,7 @@ def load_reader(models: str = EMBEDDED, threads: int | None = None) -> ReaderSev
 
 
 BATCH = 32
-CLASSIFIER = Use(
-    "does not classify pairs of texts",
-    "a classifier fine-tuned on entailment",
-    lambda _: AutoModelForSequenceClassification,
-)
+CLASSIFIER = "a classifier fine-tuned on entailment"
 
 
 class TransformerEntailment:
@@ -206,7 +190,9 @@ class TransformerEntailment:
     """
 
     def __init__(self, spec: str | Path, device: str = "cpu") -> None:
-        self.model, self.tokenizer, name = load_checkpoint(str(spec), CLASSIFIER, device)
+        self.model, self.tokenizer, name = load_checkpoint(
+            str(spec), CLASSIFIER, lambda _: AutoModelForSequenceClassification, device
+        )
         self.column = _entailed(str(spec), self.model.config.id2label)
         self.signature = f"classifier:{name}"
 
@@ -235,9 +221,7 @@ def load_severity(spec: str = EMBEDDED, device: str = "cpu", threads: int | None
 def _entailed(spec: str, labels: dict[int, str]) -> int:
     """Return the class of entailment. Raises InputError that lists the labels if none of them is."""
     for number, label in labels.items():
-        if re.sub(r"[^a-z]", "", str(label).lower()) in ("entailment", "entails", "entailed", "entail"):
+        if label.lower().startswith("entail"):
             return int(number)
     names = ", ".join(map(str, labels.values()))
-    raise InputError(
-        f"{spec} has the labels {names} and none of them is entailment: give a classifier fine-tuned on entailment"
-    )
+    raise InputError(f"{spec} has the labels {names} and none of them is entailment: give {CLASSIFIER}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
-from rome.train.synthesis.pairs import SyntheticPair, batches
+from rome.train.synthesis.pairs import SyntheticPair
 
 FLAG = "backtranslation_flag"
 """Key in the signals of a pair: 1 for a pair made by back-translation, else 0."""
@@ -110,13 +110,12 @@ def available_signals() -> list[Signal]:
     return made
 
 
-def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal], *, batch: int = 256) -> dict[str, NDArray[Any]]:
+def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal]) -> dict[str, NDArray[Any]]:
     """Return a target for each task of multi-task training (section 4.3) by name: (n, k) float64, or (n,) int64 of a class.
 
     Raises InputError for two pairs of one id.
     """
     if len({pair.id for pair in pairs}) < len(pairs):
         raise InputError("two pairs have one id: give each run's pairs ids of their own")
-    blocks = list(batches(pairs, batch))
-    rows = {signal: np.concatenate([signal.rows(block) for block in blocks]) for signal in signals}
+    rows = {signal: signal.rows(pairs) for signal in signals}
     return {one.name: found[:, 0].astype(np.int64) if one.loss == CLASSES else found for one, found in rows.items()}
