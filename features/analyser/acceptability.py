@@ -55,8 +55,7 @@ class Acceptability(nn.Module):
         }  # fmt: skip
         activation = _gelu if buckets else nn.functional.gelu
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, activation, layer_norm_eps=1e-12, batch_first=True)
-            for _ in range(layers)
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, activation, layer_norm_eps=1e-12) for _ in range(layers)
         )
         self.relative_attention_bias = nn.Embedding(buckets, heads) if buckets else None
         self.sentence_hidden = nn.Linear(2 * hidden, hidden)
@@ -89,8 +88,10 @@ class Acceptability(nn.Module):
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
         bias = self.position_bias(mask.shape[1])
         bias = None if bias is None else bias.repeat(len(mask), 1, 1)
+        states = states.transpose(0, 1).contiguous()  # the order in which the layers multiply without copies
         for layer in self.layers:
             states = layer(states, src_mask=bias, src_key_padding_mask=ignored)
+        states = states.transpose(0, 1)
         states = states.masked_fill(~mask[:, :, None], 0.0)
         mean = states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp_min(1)
         pooled = torch.tanh(self.sentence_hidden(torch.cat([states[:, 0], mean], dim=1)))
