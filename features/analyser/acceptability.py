@@ -53,9 +53,8 @@ class Acceptability(nn.Module):
         self.sizes = {
             "layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner, "buckets": buckets
         }  # fmt: skip
-        activation = _gelu if buckets else nn.functional.gelu
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, activation, layer_norm_eps=1e-12) for _ in range(layers)
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, "gelu", layer_norm_eps=1e-12) for _ in range(layers)
         )
         self.relative_attention_bias = nn.Embedding(buckets, heads) if buckets else None
         self.sentence_hidden = nn.Linear(2 * hidden, hidden)
@@ -71,7 +70,9 @@ class Acceptability(nn.Module):
         if self.relative_attention_bias is None:
             return None
         steps = torch.arange(length, device=self.relative_attention_bias.weight.device)
-        buckets = MPNetEncoder.relative_position_bucket(steps[None] - steps[:, None], self.relative_attention_bias.num_embeddings)
+        buckets = MPNetEncoder.relative_position_bucket(
+            steps[None] - steps[:, None], self.relative_attention_bias.num_embeddings
+        )
         biases: torch.Tensor = self.relative_attention_bias(buckets).permute(2, 0, 1)
         return biases
 
@@ -104,11 +105,6 @@ class Acceptability(nn.Module):
         """Return calibrated probabilities in [0, 1] in the form of `forward`, without gradients; 1.0 for pieces outside the mask."""
         sentence, pieces = self(states, mask)
         return torch.sigmoid(sentence), torch.sigmoid(pieces).masked_fill(~mask, 1.0)
-
-
-def _gelu(states: torch.Tensor) -> torch.Tensor:
-    """Apply GELU; torch runs a layer with its own GELU as one fused operation, which does not support attention biases."""
-    return nn.functional.gelu(states)
 
 
 def load_acceptability(folder: Path) -> Acceptability:
