@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from errors_laws import check_laws, check_same
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rome.exceptions import ModelMissingError
@@ -57,6 +57,7 @@ def texts_of(spans: Sequence[object]) -> list[tuple[str, str | None, str | None]
 
 @settings(max_examples=80, deadline=None)
 @given(WORDS, WORDS, st.integers(0, 10**6), st.sampled_from((0.1, 1.0, 8.0, 60.0)))
+@example("The three The", "5 The 5 The red", 0, 0.1)  # a different quantity within a repetition
 def test_the_laws_hold_whatever_a_reader_says(a: str, b: str, seed: int, mean: float) -> None:
     """See errors_laws.py; a pair is measured alike in any company; no two spans of words share a character."""
     one, other = analysis(a), analysis(b)
