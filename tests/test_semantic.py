@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
 from rome.features.matching import cosines, unit_vectors
-from rome.features.semantic import Semantic, SemanticConfig, align, position_differences, soft_cost, transport_plan
+from rome.features.semantic import Semantic, SemanticConfig, align, soft_cost, transport_plan
 from rome.features.values import Analysis
 
 from handmade import WIDTH, analysis
@@ -142,11 +142,6 @@ def test_what_is_no_share_is_refused(rho: object) -> None:
     for name in ("rho", "penalty", "coverage"):
         with pytest.raises(InputError, match=re.escape(f"{name} must be in [0, 1]")):
             semantic(**{name: rho})
-
-
-def test_position_differences_follow_the_equation() -> None:
-    """|q (i + 1) - p (j + 1)| / (p q) for p = 2, q = 3, computed by hand."""
-    assert position_differences(2, 3) == pytest.approx(np.array([[1, 1, 3], [4, 2, 0]]) / 6)
 
 
 def test_soft_cost_follows_equation_4() -> None:

@@ -15,7 +15,7 @@ from rome.data.readers.texts import TreeSentence, TreeWord, read_trees
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
 from rome.features.analyser.pieces import WordPieces
-from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRows, capitals, load_tree_head, spellings_of
+from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRows, load_tree_head, spellings_of
 from rome.features.analyser.weights import quantise
 from rome.train.common.training import padded
 from rome.train.parser import trees as tree_data
@@ -111,16 +111,6 @@ def test_a_sentence_is_parsed_alike_in_any_company(head: TreeHead, states: list[
     assert head.parse([], []) == []
 
 
-def test_mixtures_have_the_same_bits_in_any_company(head: TreeHead) -> None:
-    """What the head reads of a row does not change with the rows beside it, however many there are."""
-    torch.manual_seed(5)
-    rows = torch.randn(MIXED, 70, WIDTH)
-    whole = head.mixture(rows)
-    for start in (0, 1, 5, 64):
-        for stop in range(start + 1, 71):
-            assert torch.equal(head.mixture(rows[:, start:stop].contiguous()), whole[start:stop])
-
-
 def test_every_parse_is_a_tree(head: TreeHead) -> None:
     """Whatever the states: one root, no cycle, a tag and a relation a word, all of them names that the head knows."""
     torch.manual_seed(4)
@@ -129,22 +119,6 @@ def test_every_parse_is_a_tree(head: TreeHead) -> None:
         words = states.shape[1] - 2
         assert is_tree(tree.heads) and [len(column) for column in tree] == [words] * 5
         assert set(tree.upos) <= set(LABELS["upos"]) and set(tree.relations) <= set(LABELS["relation"])
-
-
-def test_one_word_is_the_root(head: TreeHead, states: list[torch.Tensor]) -> None:
-    """A sentence of one word hangs on the imaginary root."""
-    (tree,) = parsed(head, states[:1])
-    assert tree.heads == (0,) and len(tree.relations) == 1
-
-
-def test_the_shares_of_rows_sum_to_one() -> None:
-    """A word is the mean of its rows, the root the beginning mark; words of one token may share rows."""
-    places = WordRows([1, 2, 2, 4], [2, 4, 4, 5], [0, 0, 1, 0], [(0,)] * 4)
-    shares = places.averages(6)
-    assert places.owners(6).tolist() == [0, 1, 3, 3, 4, 0] and places.numbers().tolist() == [0, 0, 0, 1, 0]
-    assert torch.equal(shares.sum(1), torch.ones(5))
-    assert shares[0].tolist() == [1, 0, 0, 0, 0, 0] and shares[1].tolist() == [0, 1, 0, 0, 0, 0]
-    assert shares[2].tolist() == shares[3].tolist() == [0, 0, 0.5, 0.5, 0, 0]
 
 
 def test_words_of_one_token_are_told_apart(head: TreeHead, states: list[torch.Tensor]) -> None:
@@ -168,16 +142,6 @@ def test_how_a_word_is_written() -> None:
     assert empty and all(0 <= part < SPELLINGS for part in (*long, *empty))
     assert spellings_of([]) == [] and spellings_of(["\ud800"])[0]
     assert spellings_of(["Paris"])[0][:3] == (3671, 3522, 894)  # trained heads know these numbers
-
-
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [("the", "lower"), ("US", "upper"), ("I", "one"), ("iPhone", "mixed"), ("3rd", "digits"), ("-", "none"), ("Paris", "title"),
-     ("É", "one"), ("ÉÀ", "upper"), ("", "none")],
-)  # fmt: skip
-def test_capitals(word: str, kind: str) -> None:
-    """Seven ways, in any script that has capitals."""
-    assert capitals(word) == kind
 
 
 def test_a_spelling_adds_to_the_word_and_its_rows(head: TreeHead) -> None:

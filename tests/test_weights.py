@@ -48,13 +48,6 @@ def test_fewer_bits_are_fewer_values(bits: int) -> None:
         assert (error < before * 0.9).any()  # there is something to gain
 
 
-def test_each_bit_less_is_further_off() -> None:
-    """The error of the whole matrix grows as bits go."""
-    weights = matrix()
-    errors = [float(((restored(quantise(weights, bits)) - weights) ** 2).sum()) for bits in (8, 7, 6, 5, 4, 3, 2)]
-    assert errors == sorted(errors)
-
-
 def test_rows_may_differ_in_bits() -> None:
     """Each row is as it would be in a matrix of its bits alone."""
     weights, bits = matrix(), torch.tensor([8, 5, 3, 2] * 10)

@@ -53,10 +53,8 @@ class Acceptability(nn.Module):
         self.sizes = {
             "layers": layers, "input_layer": input_layer, "hidden": hidden, "heads": heads, "inner": inner, "buckets": buckets
         }  # fmt: skip
-        activation = _gelu if buckets else nn.functional.gelu
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, activation, layer_norm_eps=1e-12, batch_first=True)
-            for _ in range(layers)
+            nn.TransformerEncoderLayer(hidden, heads, inner, dropout, "gelu", layer_norm_eps=1e-12) for _ in range(layers)
         )
         self.relative_attention_bias = nn.Embedding(buckets, heads) if buckets else None
         self.sentence_hidden = nn.Linear(2 * hidden, hidden)
@@ -72,7 +70,9 @@ class Acceptability(nn.Module):
         if self.relative_attention_bias is None:
             return None
         steps = torch.arange(length, device=self.relative_attention_bias.weight.device)
-        buckets = MPNetEncoder.relative_position_bucket(steps[None] - steps[:, None], self.relative_attention_bias.num_embeddings)
+        buckets = MPNetEncoder.relative_position_bucket(
+            steps[None] - steps[:, None], self.relative_attention_bias.num_embeddings
+        )
         biases: torch.Tensor = self.relative_attention_bias(buckets).permute(2, 0, 1)
         return biases
 
@@ -89,8 +89,10 @@ class Acceptability(nn.Module):
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
         bias = self.position_bias(mask.shape[1])
         bias = None if bias is None else bias.repeat(len(mask), 1, 1)
+        states = states.transpose(0, 1).contiguous()  # the order in which the layers multiply without copies
         for layer in self.layers:
             states = layer(states, src_mask=bias, src_key_padding_mask=ignored)
+        states = states.transpose(0, 1)
         states = states.masked_fill(~mask[:, :, None], 0.0)
         mean = states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp_min(1)
         pooled = torch.tanh(self.sentence_hidden(torch.cat([states[:, 0], mean], dim=1)))
@@ -103,11 +105,6 @@ class Acceptability(nn.Module):
         """Return calibrated probabilities in [0, 1] in the form of `forward`, without gradients; 1.0 for pieces outside the mask."""
         sentence, pieces = self(states, mask)
         return torch.sigmoid(sentence), torch.sigmoid(pieces).masked_fill(~mask, 1.0)
-
-
-def _gelu(states: torch.Tensor) -> torch.Tensor:
-    """Apply GELU; torch runs a layer with its own GELU as one fused operation, which does not support attention biases."""
-    return nn.functional.gelu(states)
 
 
 def load_acceptability(folder: Path) -> Acceptability:

@@ -160,8 +160,8 @@ def find_spans(
         sure = {max(rows, key=lambda row: float(pair.costs[row]))}
     marked = sure | {row for row in rows if pair.errors[row] >= config.join}
     steady = [match for match in matches if match.same and not match.moved]
-    old = _runs(pair.reference, free[0], marked, {match.reference for match in steady})
-    new = _runs(pair.hypothesis, free[1], {row - shift for row in marked}, {match.hypothesis for match in steady})
+    old = _runs(pair.reference, free[0], taken[0], marked, {match.reference for match in steady})
+    new = _runs(pair.hypothesis, free[1], taken[1], {row - shift for row in marked}, {match.hypothesis for match in steady})
     return found + [pair.finding(*both) for both in _linked(old, new, matches) if not sure.isdisjoint(pair.rows(*both))]
 
 
@@ -175,17 +175,21 @@ def _apart(text: PreparedText, free: Sequence[int], taken: Collection[int], mark
     return [n for n in free if n not in claim]
 
 
-def _runs(text: PreparedText, free: Sequence[int], marked: Collection[int], steady: Collection[int]) -> list[Run]:
+def _runs(
+    text: PreparedText, free: Sequence[int], taken: set[int], marked: Collection[int], steady: Collection[int]
+) -> list[Run]:
     """Return the runs of marked words within a sentence, punctuation aside.
 
-    A run goes on over one unmarked word, unless that word is the same, and in the same order, in the other text.
+    A run goes on over one unmarked word, unless that word is the same, and in the same order, in the other text, and never over a different
+    quantity (``taken``), which may be part of a repetition.
     """
     order, runs = {n: place for place, n in enumerate(text.places)}, list[list[int]]()
     bridges = set(free).difference(marked, steady)
     for n in (n for n in free if n in marked):
         last = runs[-1][-1] if runs else n
         gap = text.places[order[last] + 1 : order[n]]
-        if runs and len(gap) <= 1 and bridges.issuperset(gap) and text.words[last].sentence == text.words[n].sentence:
+        near = len(gap) <= 1 and bridges.issuperset(gap) and taken.isdisjoint(range(last, n))
+        if runs and near and text.words[last].sentence == text.words[n].sentence:
             runs[-1] += [*gap, n]
         else:
             runs.append([n])
