@@ -51,10 +51,42 @@ def test_square_nest_is_read_by_segment() -> None:
     assert check_pairs([["a", "b"], ["c", "d"]], ["e", "f"])[0].references == ("a", "b")
 
 
+SQUARE = (
+    [
+        ["The museum opens at nine every day.", "Every day the doors of the museum open at nine."],
+        ["Prices fell in March for the third time.", "In March prices fell, which happened for the third time."],
+    ],
+    ["Every day at nine the museum opens.", "For the third time prices fell in March."],
+)
+
+
+def test_a_square_nest_whose_texts_say_that_it_is_transposed_is_refused() -> None:
+    """Both the hypotheses and the references fit by column: one sentence says how to write it; rows of files are never transposed."""
+    references, hypotheses = SQUARE
+    streams = [list(stream) for stream in zip(*references, strict=True)]
+    assert check_pairs(references, hypotheses)[1].references == tuple(references[1])
+    with pytest.raises(
+        InputError, match=re.escape("references is 2 lists of 2 texts") + ".*" + re.escape("list(zip(*references))")
+    ):
+        check_pairs(streams, hypotheses)
+    assert check_pairs(streams, hypotheses, by_segment=True)[1].references == tuple(streams[1])
+
+
+def test_a_square_nest_is_not_refused_on_half_a_reason() -> None:
+    """Hypotheses in the wrong order, references that stand there twice, and texts with nothing in common: read as they are."""
+    references, hypotheses = SQUARE
+    for nest, texts in (
+        (references, hypotheses[::-1]),
+        ([references[0], references[0][::-1]], hypotheses),
+        ([["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]], ["j", "k", "l"]),
+    ):
+        assert [pair.references for pair in check_pairs(nest, texts)] == [tuple(row) for row in nest]
+
+
 def test_columns_with_other_labels_are_refused() -> None:
     """Rows meet by position, so two Series in different orders are not scored; equal labels, or labels on one side, pass."""
     one, other = pd.Series(["a", "b"], index=[3, 5]), pd.Series(["c", "d"], index=[5, 3])
-    with pytest.raises(InputError, match="different indices.*loc"):
+    with pytest.raises(InputError, match=re.escape("different indices (at position 0: 3 and 5)") + ".*loc"):
         check_pairs(one, other)
     with pytest.raises(InputError, match="different indices"):
         check_pairs(one, other.reset_index(drop=True))

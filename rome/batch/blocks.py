@@ -74,7 +74,7 @@ def cut_blocks(rows: Iterable[PairRow], *, empty_reference: EmptyReference = "er
     for group in cut(rows, characters, inf if whole else MOST_CHARACTERS, count=inf if whole else MOST_PAIRS):
         references, hypotheses = [row.references for row in group], [row.hypothesis for row in group]
         try:
-            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start)
+            pairs = check_pairs(references, hypotheses, empty_reference=empty_reference, first=start, by_segment=True)
         except SegmentError as error:
             raise InputError(f"{group[error.segment - start].place}: {error.in_words}") from error
         yield Block(pairs, [row.id for row in group], [row.note for row in group])

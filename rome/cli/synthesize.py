@@ -105,6 +105,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     again = "finished pairs are kept in FILE.partial, where the same command continues"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
     output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
+    rescale = "add the scores of a metric, named as in `rome evaluate`, for the pairs of each label on SEScore2's scale"
+    output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"
     output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
 
@@ -113,7 +115,10 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     """Make the pairs one after the other, then count them."""
     if options.statistics and options.output is None:
         raise InputError("--statistics counts the pairs of a file: name it with --output FILE.jsonl")
+    if options.rescale and not options.statistics:
+        raise InputError("--rescale adds a table to --statistics: give both")
     texts, left_out = _texts(options)
+    metric = _metric(options) if options.rescale else None
     options.corpus, options.fill = _corpus(options, texts), options.fill or ["embedded"]
     pipeline = PIPELINES[options.pipeline](options)
     made = _made(options, pipeline, texts)
@@ -124,8 +129,20 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     if reasons:
         report_line(f"skipped {reasons}")
     if options.statistics:
-        _count(options.output, skipped)
+        _count(options, skipped, metric)
     return 0
+
+
+def _metric(options: argparse.Namespace) -> Any:
+    """Return the metric to rescale. Raises InputError for one that needs more than texts."""
+    from rome.evaluation.metrics.registry import MetricMaker
+    from rome.metric import RoMe
+
+    made = MetricMaker(RoMe(progress=options.progress, threads=options.threads), options.progress, options.seed)
+    metric = made.make(options.rescale)
+    if not hasattr(metric, "score"):
+        raise InputError(f"--rescale {options.rescale} has scores of one set alone: name a metric that scores any text")
+    return metric
 
 
 def _texts(options: argparse.Namespace) -> tuple[list[tuple[str, str]], Counter[str]]:
@@ -180,11 +197,15 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
     return made
 
 
-def _count(output: str, skipped: Counter[str]) -> None:
+def _count(options: argparse.Namespace, skipped: Counter[str], metric: Any) -> None:
     """Print tables of all pairs of the file."""
     from rome.reports.text import table_text
     from rome.train.synthesis.pairs import read_synthetic
-    from rome.train.synthesis.statistics import tables_of
+    from rome.train.synthesis.statistics import rescaled_table, tables_of
 
-    for table in tables_of(list(read_synthetic(output)), skipped):
+    pairs = list(read_synthetic(options.output))
+    tables = tables_of(pairs, skipped)
+    if metric is not None:
+        tables.append(rescaled_table(pairs, metric, options.seed))
+    for table in tables:
         print(table_text(table), end="\n\n", flush=True)

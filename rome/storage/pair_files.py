@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
+from json import JSONDecodeError
 from pathlib import PurePath
 from typing import Any
 
 from rome.exceptions import InputError
 from rome.storage.files import named, read_lines
-from rome.storage.rows import SEPARATORS, json_rows, json_value, table_rows
+from rome.storage.rows import SEPARATORS, json_rows, json_value, parse_json, table_rows
 from rome.text_table import shorten
 
 REFERENCES, HYPOTHESES = ("reference", "references"), ("hypothesis", "prediction", "predictions")
@@ -81,7 +82,7 @@ def pair_rows(lines: Iterable[str], path: str) -> Iterator[PairRow]:
     TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``; no quoting.
     CSV: the same, separated by commas or semicolons, with quotation marks where a text has one.
     JSON lines: objects with ``reference`` (a text or a list of texts) and ``hypothesis``, optionally ``id`` and ``note``.
-    JSON: an array of such objects.
+    JSON: an array of such objects, or one object of lists.
     In all of them ``references``, ``prediction`` and ``predictions`` are accepted as well.
 
     Raises InputError that names the file, the line and the remedy.
@@ -139,14 +140,40 @@ def _table_pairs(first: str, lines: Iterable[str], path: str) -> Iterator[PairRo
 
 
 def _json_pairs(first: str, lines: Iterable[str], path: str) -> Iterator[PairRow]:
-    """Yield the rows of JSON lines, or of an array."""
-    values = json_rows(lines, named(path))
-    if first.lstrip().startswith("["):
-        values = iter([(named(path), json_value("\n".join(lines), named(path), "give an array of objects, or one object per line"))])
+    """Yield the rows of JSON lines, or of a file with one value that the first line only begins."""
+    if _ending(path) in (".jsonl", ".ndjson") or not _is_begun(first):
+        values = json_rows(lines, named(path))
+    else:
+        remedy = "give an array of objects, or one object per line"
+        values = iter([(named(path), json_value("\n".join(lines), named(path), remedy))])
     for place, value in values:
-        rows = value if isinstance(value, list) else [value]
+        rows = _objects(value, place)
         for number, row in enumerate(rows, start=1):
             yield _pair(row, place if rows == [value] else f"{place}, entry {number}")
+
+
+def _is_begun(first: str) -> bool:
+    """Return True for a line that only begins a JSON value."""
+    try:
+        parse_json(first)
+    except JSONDecodeError:
+        return bool(first.strip())
+    except (ValueError, RecursionError):  # reported with its line when it is read again
+        return False
+    return False
+
+
+def _objects(value: Any, place: str) -> list[Any]:
+    """Return the entries of an array, the objects of an object of lists, or the value itself."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict) or not any(isinstance(value.get(name), list) for name in HYPOTHESES):
+        return [value]
+    lists = {name: texts for name, texts in value.items() if isinstance(texts, list)}
+    if len(set(map(len, lists.values()))) > 1:
+        counts = ", ".join(f'"{name}" has {len(texts)} entries' for name, texts in lists.items())
+        raise InputError(f"{place}: {counts}: give one entry per segment in each")
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
 
 def _pair(row: Any, place: str) -> PairRow:

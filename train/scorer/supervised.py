@@ -47,6 +47,13 @@ MINIMUM = 50
 """Least number of rated outputs per file for four weights and their bends."""
 SCALE = (0.05, 0.95)
 """Targets of the worst and the best output of a file; identical texts have 1, unrelated and empty ones less than the worst."""
+LICENCES = {
+    "wmt15": "WMT, research use",
+    "wmt23": "Google, Apache-2.0",
+    **dict.fromkeys(("bagel", "bagel-mr", "sfhotel", "sfrest"), "Novikova et al. 2017, MIT"),
+    "webnlg17": "CC BY-NC-SA 4.0, for evaluation only: do not pass these weights on",
+}
+"""Licences of rated sets, by name."""
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
@@ -63,6 +70,10 @@ def fit_ratings(arguments: argparse.Namespace) -> Fitted:
     combiner, figures = train_supervised(features, config)
     options = [f"--ratings {' '.join(Path(one).name for one in arguments.ratings)}"]
     options += [f"--dimension {' '.join(arguments.dimension)}"] if arguments.dimension else []
+    licences = "; ".join(
+        f"{one.name}: {LICENCES.get(name, 'as its source says')}"
+        for name, one in zip(arguments.ratings, ratings.sets, strict=True)
+    )
     names = ", ".join(one.name for one in ratings.sets)
     card = {
         "name": "scorer-supervised",
@@ -71,7 +82,7 @@ def fit_ratings(arguments: argparse.Namespace) -> Fitted:
             f"human ratings of {one.name} ({len(one.segments)} outputs; {', '.join(chosen)})"
             for one, chosen in zip(ratings.sets, ratings.dimensions, strict=True)
         ],
-        "licence": "Apache-2.0 (weights); ratings: as their sources say, and some sources forbid passing these weights on",
+        "licence": f"Apache-2.0 (weights); ratings: {licences}",
         "notes": _notes(combiner, features.unsupervised),
     }
     return Fitted(config, combiner, figures, options, card)
