@@ -322,15 +322,6 @@ def test_so_many_examples_are_judged_ones(pieces: WordPieces) -> None:
         assert {row for row in rows if row in judged} == judged
 
 
-def test_batches_repeat_with_their_seed(pieces: WordPieces) -> None:
-    """The same seed gives the same rows, another one others."""
-    first, again, other = (
-        [rows_of(next(grammar_batches(material(pieces)[0], random.Random(seed), judged=0.5, pieces=200, pool=20)))]
-        for seed in (0, 0, 1)
-    )
-    assert first == again != other
-
-
 # How it is written
 
 

@@ -63,7 +63,7 @@ def _perturbations(options: argparse.Namespace) -> Any:
     return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), **_most(options, "each"))
 
 
-def _most(options: argparse.Namespace, name: str) -> dict[str, int]:
+def _most(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """Return --most as a keyword of a pipeline, or nothing for the number of the recipe."""
     return {} if options.most is None else {name: options.most}
 
