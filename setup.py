@@ -12,7 +12,7 @@ TOP = Path(__file__).resolve().parent
 
 
 def package_page():
-    """The README for a page beside which no file of the checkout lies: its pictures go, links to its files become plain words."""
+    """Return the README for a page without the files of the checkout: no pictures, and plain words instead of links to files."""
     readme = (TOP / "README.md").read_text(encoding="utf-8")
     readme = re.sub(r"!\[[^]]*\]\((?!https:)[^)]*\)\s*", "", readme)
     return re.sub(r"\[([^]]*)\]\((?!https:|#)[^)]*\)", r"\1", readme)

@@ -179,7 +179,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--whole", action="store_true", help="take all of PAWS and of the rated sets, not a sample")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
-    told = conditions(options.threads)
+    machine = conditions(options.threads)
     options.store.mkdir(parents=True, exist_ok=True)
     lines: list[list[object]] = []
     for models in options.models:
@@ -188,7 +188,7 @@ def main(given: Sequence[str] | None = None) -> int:
         asked = Asked(metric, [maker.make(name) for name in METRICS], options.limit, options.whole)
         for part in options.only:
             lines += [[Path(models).name, name, *values] for name, values in PARTS[part](asked)]
-        write_rows(options.output, [told], ("models", "row", *METRICS), lines)
+        write_rows(options.output, [machine], ("models", "row", *METRICS), lines)
     return 0
 
 

@@ -33,7 +33,7 @@ MEMORY = 2048
 
 
 def fuzz(name: str, folder: Path, options: argparse.Namespace) -> None:
-    """Run one target until its time is over; what happened stands in folder/counts.json, written by and by."""
+    """Run one target until its time is over; the results are in folder/counts.json, which is updated regularly."""
     import atheris
 
     tempfile.tempdir = str(folder)  # the fuzzer ends its process without ceremony: whoever made the folder removes it

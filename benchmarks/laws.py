@@ -109,7 +109,7 @@ def ways(models: str, metric: RoMe, given: Sequence[Pair], expected: Numbers) ->
     yield compared("2 threads within", numbers(RoMe(models=models, threads=2, progress=False), given), expected)
     many = RoMe(models=models, threads=16, progress=False)
     alone = np.concatenate([numbers(many, [pair]) for pair in given[:4]])
-    yield compared("16 threads within, a pair at a time", alone, expected[:4])
+    yield compared("16 threads within, one pair at a time", alone, expected[:4])
     with tempfile.TemporaryDirectory() as folder:
         stored = RoMe(models=models, threads=1, progress=False, store=Path(folder) / "store.sqlite")
         numbers(stored, mixed[: len(mixed) // 2])
@@ -149,12 +149,12 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=1000, help="of another text; a tenth of them is asked for in other ways")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    told = conditions(1)
+    machine = conditions(1)
     given, metric = pairs(options.pairs), RoMe(models=options.models, threads=1, progress=False)
     expected = numbers(metric, given)
     some = max(4, len(given) // 10)
     rows = [*identical(metric, given, expected), *steps(), *ways(options.models, metric, given[:some], expected[:some])]
-    write_rows(options.output, [f"models {options.models}; {source()}; {told}"], COLUMNS, rows)
+    write_rows(options.output, [f"models {options.models}; {source()}; {machine}"], COLUMNS, rows)
     return int(any(broken for _, _, broken, _ in rows))
 
 

@@ -1,7 +1,7 @@
 """Two learned metrics at their real sizes with random weights: BERTScore's default model, and COMET-22.
 
 Written from what the two papers and their packages do with a batch of texts. Both read the pieces of the embedded tokenizer (30,522 word
-pieces), because their own need files that are not here: its number of pieces a word is close to theirs, and the size of the vocabulary
+pieces), because their own need files that are not here: its number of pieces per word is close to theirs, and the size of the vocabulary
 costs nothing but memory.
 """
 

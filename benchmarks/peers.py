@@ -198,7 +198,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
-    told = conditions(options.threads)
+    machine = conditions(options.threads)
     with ExitStack() as stack:
         sizes = options.pairs, options.threads
         own = [stack.enter_context(of_set(name, kind, *sizes)) for name in options.models for kind in options.precision]
@@ -208,7 +208,7 @@ def main(given: Sequence[str] | None = None) -> int:
     words = mean_words(pairs(LOADED + options.rounds * max(each.pairs for each in contenders)))
     peak = peak_kib() / 1024
     notes = [
-        f"{source()}, {words:.1f} words a text; {options.rounds} rounds, medians; {told}",
+        f"{source()}, {words:.1f} words per text; {options.rounds} rounds, medians; {machine}",
         "peers with random weights in float32, RoMe too where no bf16 is named; "
         "batches of 64 and 16 sorted by length; the peers' texts are cut by RoMe's tokenizer, whose vocabulary is smaller than theirs",
         f"{options.threads} threads, or {options.threads} processes; all else in one process, peak memory {peak:.0f} MiB",

@@ -25,7 +25,7 @@ OWN = Path(__file__).with_name("speed_texts.txt")
 def pairs(count: int) -> list[Pair]:
     """Return distinct pairs: each reference of 20 to 30 words with its first output, then each with its second, and so on.
 
-    WMT22 has 2,468 such references; up to there no text stands in two pairs. Raises ValueError when there are not so many pairs.
+    WMT22 has 2,468 such references; up to there no text is in two pairs. Raises ValueError when there are not so many pairs.
     """
     found = list(islice(all_pairs(), count))
     if len(found) < count:

@@ -50,7 +50,7 @@ COMMAND = "import sys; from rome.cli import main; sys.exit(main())"
 """The installed command `rome`."""
 
 
-def told(code: str, *words: str) -> float:
+def reported(code: str, *words: str) -> float:
     """Return the number that a separate process prints, with one thread. Raises SystemExit with its last line if it fails."""
     return float(_run(code, *words).stdout.split()[-1])
 
@@ -95,8 +95,8 @@ def main(given: Sequence[str] | None = None) -> int:
         FeatureTable(numbers, np.zeros(len(numbers), np.int32), values, values, signature=signature).save(table)
         pair.write_text("reference\thypothesis\nThe cat sat on the mat.\tA cat sat on a mat.\n", encoding="utf-8")
         rows = [
-            row("import rome, nothing heavy loaded", "ms", 100, options.times, partial(told, IMPORT), 1000),
-            row("combining stored features", "segments a second", 1_000_000, options.times, partial(told, COMBINE, str(table))),
+            row("import rome, nothing heavy loaded", "ms", 100, options.times, partial(reported, IMPORT), 1000),
+            row("combining stored features", "segments a second", 1_000_000, options.times, partial(reported, COMBINE, str(table))),
             *(
                 row(
                     f"rome score of one pair with {models}, the whole process",

@@ -63,7 +63,7 @@ def data_folder() -> Path:
     """Return the folder that contains the public development data.
 
     Taken from the environment variable ROME_DATA; without it, ``../shared/data`` beside the working directory or beside the
-    checkout that this file lies in. Raises InputError, with the remedy, when neither exists.
+    checkout that contains this file. Raises InputError, with the remedy, when neither exists.
     """
     named = os.environ.get("ROME_DATA")
     if named and Path(named).is_dir():
@@ -79,15 +79,15 @@ def data_folder() -> Path:
 def data_file(relative: str) -> Path:
     """Return the path of one file of the development data, such as ``cola/in_domain_train.tsv``; InputError when it is absent."""
     known = next((one for one in SETS.values() if one.file == relative), None)
-    told = f". {relative} holds {known.what}, from {known.source}" if known else f", with {relative}"
+    hint = f". {relative} holds {known.what}, from {known.source}" if known else f", with {relative}"
     if known and known.released:
-        told += f"; the files as released there are read with {known.released}"
+        hint += f"; the files as released there are read with {known.released}"
     try:
         path = data_folder() / relative
     except InputError as error:
-        raise InputError(f"{error}{told}") from error
+        raise InputError(f"{error}{hint}") from error
     if not path.exists():
-        raise InputError(f"{path} does not exist: name in ROME_DATA the folder of public data that holds it{told}")
+        raise InputError(f"{path} does not exist: name in ROME_DATA the folder of public data that holds it{hint}")
     return path
 
 

@@ -1,4 +1,4 @@
-"""How telling a word is: inverse document frequencies, and the normalised TF-IDF weights of the words of a text."""
+"""Inverse document frequencies, and the normalised TF-IDF weights of the words of a text."""
 
 from __future__ import annotations
 

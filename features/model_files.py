@@ -29,7 +29,7 @@ class Manifest:
     Attributes
     ----------
     name
-        Letters, digits, ``_`` and ``-``; stands in signatures.
+        Letters, digits, ``_`` and ``-``; part of signatures.
     settings
         By feature, the settings found for the set's trunk, where they differ from the defaults.
     files

@@ -40,7 +40,7 @@ def import_failed(error: ImportError, what: str, install: str) -> ModelMissingEr
     what
         What cannot be done without the package.
     install
-        What pip is told to install where it is not there.
+        Argument of `pip install` where the package is missing.
     """
     package = (error.name or "").partition(".")[0]
     if package and find_spec(package) is None:

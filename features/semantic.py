@@ -77,8 +77,8 @@ class SemanticConfig:
         In [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better with people
         (see docs/pages/features/semantic.md).
     coverage
-        In [0, 1], the share of the transport that only asks what the reference says: each of its words goes where it goes cheapest, however
-        much goes there already (the relaxed distance of Kusner et al. 2015, section 4). 0 is the balanced transport of the paper, the same for
+        In [0, 1], the share of the transport that covers the reference: each of its words is moved to its cheapest target,
+        ignoring capacity (the relaxed distance of Kusner et al. 2015, section 4). 0 is the balanced transport of the paper, the same for
         both orders of the texts. ``standard`` is always balanced.
     """
 

@@ -86,7 +86,7 @@ class TreeEdit:
 
 @dataclass(frozen=True)
 class SyntaxEvidence:
-    """The two trees, which nodes count as the same, and the distance; the edit operations are found when asked for.
+    """The two trees, which nodes count as the same, and the distance; the edit operations are computed on demand.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class Syntax(Feature[PreparedTree]):
 def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:
     places = [None if row[side] is None else index(row[side], size) for side, size in (("reference", m), ("hypothesis", n))]
     if row["kind"] not in ("match", "change", "insert", "delete"):
-        raise ValueError(f"{row['kind']!r} is no tree edit")
+        raise ValueError(f"{row['kind']!r} is not a tree edit")
     return TreeEdit(row["kind"], places[0], places[1])
 
 

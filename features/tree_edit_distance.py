@@ -53,9 +53,9 @@ def post_order(parents: Sequence[int], mirrored: bool = False) -> PostOrder:
     Parameters
     ----------
     parents
-        For each node the index of its parent, -1 for the one root; children stand in the order of their indices.
+        For each node the index of its parent, -1 for the one root; children are in the order of their indices.
     mirrored
-        They stand in the other order, which does not change a distance: English branches to the right, so there are then fewer key roots and
+        They are in reverse order, which does not change a distance: English branches to the right, so there are then fewer key roots and
         smaller ones.
     """
     children: list[list[int]] = [[] for _ in parents]

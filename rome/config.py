@@ -111,7 +111,7 @@ class MetricConfig:
 
     @property
     def model_config(self) -> ModelConfig:
-        """Return where each model comes from. Raises InputError for an unknown model set."""
+        """Return the origin of each model. Raises InputError for an unknown model set."""
         return ModelConfig.of(self.models)
 
     def feature_configs(self, model_set: ModelSet) -> FeatureConfigs:

@@ -1,4 +1,4 @@
-"""Show progress bars: on a terminal by default, in a notebook when asked for, nowhere else."""
+"""Show progress bars: on a terminal by default, in a notebook on request, nowhere else."""
 
 from __future__ import annotations
 

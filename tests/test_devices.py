@@ -165,7 +165,7 @@ def having(monkeypatch: pytest.MonkeyPatch, answer: bool) -> None:
 
 
 def test_auto_is_settled_when_the_metric_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """bf16 where the processor, or the card, multiplies such numbers itself; what is asked for by name is never changed."""
+    """bf16 where the processor, or the card, multiplies such numbers itself; the questions for by name is never changed."""
     for there, expected in ((True, "bf16"), (False, "float32")):
         having(monkeypatch, there)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, answer=there: answer)

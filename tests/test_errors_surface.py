@@ -37,7 +37,7 @@ def test_surface_errors_are_minor(a: str, b: str) -> None:
 
 
 def test_tokenised_reference_excuses_spacing_and_lower_case_reference_excuses_casing() -> None:
-    """A habit that the reference shares is no mistake."""
+    """A habit that the reference shares is not a mistake."""
     assert ERRORS.measure(analysis("the house is big ."), analysis("The House is big .")).value == 1.0
 
 

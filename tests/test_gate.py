@@ -206,7 +206,7 @@ def test_explain_stored_segments(rome: Run, tmp_path: Path) -> None:
     assert [row["score"] for row in rows] == sorted(segment.score for segment in segments)[:3]
     assert rome("explain", "--from", path, "--worst", "2", "--format", "html")[1].count('rome-signature"') == 1
     for words, told in (
-        (("--from", path), "--from FILE goes with --row ID or with --worst N"),
+        (("--from", path), "--from FILE needs --row ID or --worst N"),
         (("--row", "3"), "--from FILE goes with"),
         (("--from", path, "--row", "x"), "has no segment x: it has 9"),
     ):

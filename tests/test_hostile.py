@@ -246,7 +246,7 @@ def test_a_text_beyond_the_bounds_is_cut_at_once(text: str, read: str) -> None:
     "text", ["cat " * MOST_WORDS, "a" * MOST_CHARACTERS, " " * MOST_CHARACTERS]
 )
 def test_a_text_at_the_bounds_passes(text: str) -> None:
-    """The bounds themselves are allowed; blanks are no words."""
+    """The bounds themselves are allowed; blanks are not words."""
     assert check_pairs(["a"], [text]) == [CheckedPair(0, ("a",), text)]
 
 

@@ -18,7 +18,7 @@ THREADS, ROUNDS = 4, 2
 
 @pytest.mark.parametrize("threads", [16])
 def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
-    """Whoever loads the models, all at once or a pair at a time, with as many threads within as asked for."""
+    """Whoever loads the models, all at once or one pair at a time, with as many threads within as asked for."""
     alone = RoMe(models="small", progress=False, threads=1)
     expected = alone.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
     metric = RoMe(models="small", progress=False, threads=threads)

@@ -86,7 +86,7 @@ def test_nothing_is_learnt_from_a_teacher_that_says_the_same(lessons: Lessons, t
     net, parts = load_reader(tiny), batches_of(lessons, tiny, pairs=30, parts=1)[0]
     read, other = [net(part) for part in parts], [new_net(tiny)(part) for part in parts]
     same, apart = (losses(read, parts, Weights(), lessons.sources.tolist(), told)[1] for told in (read, other))
-    for name in ("taught_words", "taught_amounts"):
+    for name in ("teacher_words", "teacher_amounts"):
         assert same[name] == pytest.approx([0.0], abs=1e-6) and apart[name][0] > 0.01
 
 
@@ -142,7 +142,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, t
     recipe.fit(again, lessons, replace(options, work=works[1], resume=True))
     logs = [[json.loads(line) for line in (work / PROGRESS).read_text(encoding="utf-8").splitlines()] for work in works]
     assert [[line["step"] for line in log] for log in logs] == [[2, 4, 6]] * 2
-    assert {"words", "types", "ranks", "amounts", "taught_words", "taught_amounts", "groups"} < set(logs[0][0])
+    assert {"words", "types", "ranks", "amounts", "teacher_words", "teacher_amounts", "groups"} < set(logs[0][0])
     for name, tensor in whole.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
 

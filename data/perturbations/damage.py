@@ -1,6 +1,6 @@
 """Damage of words and whole texts for training data, and the labels that say which words of a damaged text are wrong.
 
-`rome perturb` does not offer these operations: they make bad English on purpose, wherever it comes out.
+`rome perturb` does not offer these operations: they make bad English on purpose.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def corrupt_randomly(
     Parameters
     ----------
     harmless
-        Changes that are made too, and that are no mistakes.
+        Changes that are made too, and that are not mistakes.
     """
     chosen = list(harmless)
     for name in rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=ATTEMPTS):
@@ -313,7 +313,7 @@ def corrupt_randomly(
 
 
 def corruption(analysis: Analysis, changes: Sequence[NamedChange]) -> Corruption:
-    """Return the text after changes that fit together; a change of severity ``none`` is no mistake.
+    """Return the text after changes that fit together; a change of severity ``none`` is not a mistake.
 
     A gap has no characters, so the word after it is wrong and the word before it is unsure.
     """

@@ -45,7 +45,7 @@ def omitted_content_verb(parse: Parse) -> Outcome:
 
 @perturbation("mixed", "omission - noun", "critical", 22)
 def omitted_noun(parse: Parse) -> Outcome:
-    """Leave out a common noun that is no subject and no part of a name, with the compound nouns before it."""
+    """Leave out a common noun that is neither a subject nor part of a name, with the compound nouns before it."""
     named = {n for entity in entities(parse) for n in entity.words} | {
         n for n, w in enumerate(parse.words) if w.upos == "PROPN"
     }
@@ -79,7 +79,7 @@ def _named(parse: Parse, n: int) -> list[int]:
 
 @perturbation("mixed", "omission - named entity", "critical", 24)
 def omitted_named_entity(parse: Parse) -> Outcome:
-    """Leave out a named entity that is no subject, no modifier and no possessor; a preposition before it stays."""
+    """Leave out a named entity that is not a subject, modifier or possessor; a preposition before it stays."""
     relations = ("obl", "nmod", "obj", "iobj", "appos", "compound")
     results = [one for one in entities(parse) if one.kind != "date" and parse.relates(one.head, *relations)]
     words = [list(one.words) for one in results if parse.relation(one.head) != "nmod:poss"]

@@ -92,7 +92,7 @@ def _figures(parse: Parse) -> list[_Figure]:
 
 
 def _kind(parse: Parse, match: re.Match[str]) -> str:
-    """Return the kind of a number in digits that is no day and no ordinal."""
+    """Return the kind of a number in digits that is neither a day nor an ordinal."""
     after = parse.text[match.end() :]
     if PERCENT.match(after):
         return "percentage"

@@ -146,7 +146,7 @@ def _takes_phrase(parse: Parse, n: int) -> bool:
 
 
 def _stands_free(parse: Parse, n: int) -> bool:
-    """Return whether the word is no part of a compound, a phrasal verb or a comparison."""
+    """Return whether the word is not part of a compound, a phrasal verb or a comparison."""
     upos, below = parse.pos(n), parse.children(n)
     if upos == "NOUN":
         return not parse.has(n, "compound")

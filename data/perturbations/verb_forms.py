@@ -108,7 +108,7 @@ def moved(parse: Parse, phrase: NounPhrase, cases: dict[str, str], opens: bool =
 
 
 def clauses_that_inflect(parse: Parse) -> list[tuple[int, int]]:
-    """Return clauses with a subject whose finite word is parsed correctly: it is no clitic, and inflecting its lemma gives it."""
+    """Return clauses with a subject whose finite word is parsed correctly: it is not a clitic, and inflecting its lemma gives it."""
     results = []
     for predicate, finite in parse.clauses():
         auxiliary = parse.pos(finite) == "AUX" or parse.matches(finite, lemma="be have do") or parse.tag(finite) == "MD"
@@ -218,7 +218,7 @@ def _asked(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
 
 
 def _moved(parse: Parse, predicate: int, finite: int) -> tuple[str, Change] | None:
-    """Return the word that goes to the front, with a joined *n't*, and the change at its old place."""
+    """Return the word that is moved to the front, with a joined *n't*, and the change at its old place."""
     word, text = parse.words[finite], parse.text
     if finite == predicate and parse.lemma(finite) != "be":
         plain = word.xpos in DO and parse.stands_alone(finite) and not _shares_its_subject(parse, predicate)

@@ -49,7 +49,7 @@ def exchanged(parse: Parse, n: int, options: Iterable[str]) -> list[Change] | No
 
 
 def open_words(parse: Parse, classes: Sequence[str] = OPEN_CLASSES) -> list[int]:
-    """Return words of open classes that touch no other word, and are no part of a fixed expression or of a compound."""
+    """Return words of open classes that touch no other word, and are not part of a fixed expression or of a compound."""
     words = [n for n, word in enumerate(parse.words) if word.upos in classes and not word.xpos.startswith("NNP")]
     words = [n for n in words if not parse.in_title_case(n) and parse.stands_alone(n)]
     return [n for n in words if not parse.relates(n, *BOUND) and not parse.has(n, "fixed", "compound:prt")]
@@ -152,7 +152,7 @@ def _related_key(parse: Parse, n: int) -> str:
 
 
 def _is_replaceable(parse: Parse, n: int) -> bool:
-    """Return whether a word has others of its kind, touches no other word and is no part of a name or fixed expression."""
+    """Return whether a word has others of its kind, touches no other word and is not part of a name or fixed expression."""
     word, key, below = parse.words[n], _related_key(parse, n), parse.children(n)
     if key not in _relatives() or not word.text.isalpha() or not parse.stands_alone(n):
         return False

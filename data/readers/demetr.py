@@ -107,7 +107,7 @@ _MOST_UNCHANGED = 0.02
 def read_demetr(folder: str | Path | None = None) -> list[MinimalPair]:
     """Return every item whose perturbation was checked by hand, in the order of the file names; an empty perturbed text is a full stop.
 
-    Raises InputError for a file that is no kind of the paper, an item that names another perturbation than its file, an item that comes twice,
+    Raises InputError for a file of an unknown kind, an item that names another perturbation than its file, a repeated item,
     a text that is another in another file (slips of the publication, such as a space before the full stop, pass), and a file where more than 2
     % of the items are unchanged.
 

@@ -1,4 +1,4 @@
-"""Groups of a reference with acceptable rewrites and critical near-copies, one JSON object a line, in two layouts."""
+"""Groups of a reference with acceptable rewrites and critical near-copies, one JSON object per line, in two layouts."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _group(row: Mapping[str, Any], place: str) -> MeaningGroup:
     """Return the group of one line."""
     kind = row.get("kind") or ""
     if not isinstance(kind, str):
-        raise InputError(f"{place}: kind is no text: name the kind of falsehood, or leave it out")
+        raise InputError(f"{place}: kind must be a text. Name the kind of falsehood, or leave it out")
     if "reference" not in row:
         raise InputError(f"{place}: reference is missing: {LAYOUTS}")
     four = any(f"{side}_{distance}" in row for side, distance in CELLS)

@@ -139,7 +139,7 @@ def read_wmt23(path: str | Path | None = None, *, weights: MqmWeights = PLAIN) -
     file = path or data_file("human/wmt23_mqm_zh-en_spans.jsonl.gz")
     for place, row in development_rows(file, ("segment", "system"), rating="ratings"):
         if not isinstance(row["ratings"], list):
-            raise InputError(f"{place}: ratings are no list: fetch the file again")
+            raise InputError(f"{place}: ratings must be a list. Fetch the file again")
         marks: dict[str, tuple[ErrorMark, ...]] = {}
         for rating in row["ratings"]:
             rater = str(rating["rater"]) if isinstance(rating, Mapping) and rating.get("rater") else ""
@@ -167,7 +167,7 @@ def _mark(error: Mapping[str, Any], hypothesis: str, place: str) -> ErrorMark:
     marked, span = error.get("text", hypothesis), error["span"]
     ends = isinstance(span, list) and len(span) == 2 and all(isinstance(at, int) for at in span)
     if not isinstance(marked, str) or (span is not None and not ends):
-        raise InputError(f"{place}: a span is null or two numbers, characters of a text: fetch the file again")
+        raise InputError(f"{place}: a span must be null or two numbers of characters. Fetch the file again")
     start, end = map_span(marked, hypothesis, (span[0], span[1]) if span else (0, 0), place)
     return ErrorMark(start, end, severity, category) if span else ErrorMark(None, None, severity, category)
 

@@ -29,7 +29,7 @@ def read_own(path: str | Path) -> RatedSet:
     one's marks are kept; the last line of an annotator counts. Where nobody gave ratings, the dimension is ``mqm``: minus the
     cost of the errors, minor 1, major 5, critical 25, at most 25 an annotator, averaged.
 
-    Raises InputError naming the line for missing columns, what is no number, an item with other references or another source than
+    Raises InputError naming the line for missing columns, values that are not numbers, an item with other references or another source than
     before, an output of one system and item that is another text than before, an output twice without annotators, an error
     outside its text, and segments that are not all rated in the same dimensions.
     """

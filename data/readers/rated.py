@@ -132,7 +132,7 @@ def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
             f"{', '.join(dimensions)}: rate every segment in the same dimensions"
         )
     if any(value != value or abs(value) == float("inf") for value in segment.ratings.values()):
-        raise InputError(f"{segment.place}: a rating is no finite number: leave the segment out or rate it")
+        raise InputError(f"{segment.place}: a rating must be a finite number. Leave the segment out or rate it")
     for marks in segment.marks.values():
         check_marks(marks, len(segment.hypothesis), segment.place)
 
@@ -140,18 +140,18 @@ def _check(segment: RatedSegment, dimensions: tuple[str, ...]) -> None:
 def marks_of(errors: object, length: int, place: str) -> tuple[ErrorMark, ...]:
     """Return the marks of a JSON list, in a text of that length. Raises InputError naming the place."""
     if not isinstance(errors, list):
-        raise InputError(f"{place}: errors is no list: give one object for each error, [] for none")
+        raise InputError(f"{place}: errors must be a list. Give one object for each error, [] for none")
     return tuple(mark_of(error, length, place) for error in errors)
 
 
 def mark_of(error: object, length: int, place: str) -> ErrorMark:
     """Return the mark of one JSON object. Raises InputError naming the place."""
     if not isinstance(error, Mapping) or "severity" not in error:
-        raise InputError(f"{place}: {shown(repr(error))} is no mark: give an object with start, end, severity and category")
+        raise InputError(f"{place}: {shown(repr(error))} must be an object with start, end, severity and category")
     start, end = error.get("start"), error.get("end")
     if any(side is not None and type(side) is not int for side in (start, end)):
         raise InputError(
-            f"{place}: characters {shown(repr((start, end)))} are no whole numbers: give start and end, or neither"
+            f"{place}: characters {shown(repr((start, end)))} must be whole numbers. Give start and end, or neither"
         )
     mark = ErrorMark(start, end, str(error["severity"]).lower(), str(error.get("category") or ""))
     check_marks([mark], length, place)

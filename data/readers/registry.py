@@ -16,7 +16,7 @@ from rome.data.sources import SETS, data_file
 from rome.exceptions import InputError
 
 DIMENSIONS = ("informativeness", "naturalness", "quality")
-"""What Novikova et al. 2017 asked for, each from 1 to 6."""
+"""The ratings of Novikova et al. 2017, each from 1 to 6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def read_rated(spec: str) -> RatedSet:
     if Path(spec).is_file():
         return read_own(spec)
     raise InputError(
-        f"{spec} does not exist and is no rated set: name a file of your own, one of the sets {', '.join(DEVELOPMENT_SETS)}, "
+        f"{spec} does not exist and is not a rated set: name a file of your own, one of the sets {', '.join(DEVELOPMENT_SETS)}, "
         f"or FORMAT:PATH[,PATH...] with a format out of {', '.join(READERS)}"
     )
 

@@ -43,7 +43,7 @@ def read_wmt(path: Path) -> Iterator[TranslatedSegment]:
     for place, item in json_objects(path, ("lp", "segment", "reference", "outputs")):
         outputs = item["outputs"]
         if not isinstance(outputs, dict) or not all(isinstance(text, str) for text in outputs.values()):
-            raise InputError(f"{place}: outputs is no object of texts by system: fetch the file again")
+            raise InputError(f"{place}: outputs must be an object of texts by system. Fetch the file again")
         references = texts_of(item["reference"], place, "reference")
         segment = int(number(item["segment"], place, "segment"))
         judged = item["lp"] == "zh-en" and "wmt22" in Path(path).name
@@ -116,7 +116,7 @@ class TreeSentence:
 
 
 def read_trees(path: Path) -> Iterator[TreeSentence]:
-    """Yield the sentences of a CoNLL-U file; empty nodes (8.1) are no words.
+    """Yield the sentences of a CoNLL-U file; empty nodes (8.1) are not words.
 
     Raises InputError naming the line that does not have ten columns, whose word does not follow in the sentence's text, or whose number
     or head is none of a word of the sentence.
@@ -159,7 +159,7 @@ def _parts(number: str, by_number: Mapping[str, list[str]], place: str) -> list[
     """Return the rows of the words in the number of a multi-word token, such as 2-3. Raises InputError where there are none."""
     first, _, last = number.partition("-")
     if not (first.isdecimal() and last.isdecimal() and len(last) < 9 and 0 <= int(last) - int(first) < len(by_number)):
-        raise InputError(f"{place}: {shown(number)} is no range of words of this sentence: it is not a CoNLL-U file")
+        raise InputError(f"{place}: {shown(number)} must be a range of words of this sentence. Give a CoNLL-U file")
     parts = [by_number.get(str(n)) for n in range(int(first), int(last) + 1)]
     results = [part for part in parts if part is not None]
     if len(results) < len(parts):
@@ -198,5 +198,5 @@ def _tree_words(text: str, rows: Rows) -> Iterator[TreeWord]:
 def _head(number: str, words: int, place: str) -> int:
     """Return the number of a word's head, 0 for the root."""
     if not (number.isdecimal() and len(number) < 9 and int(number) <= words):
-        raise InputError(f"{place}: the head {shown(number)} is no word of the sentence: it is not a CoNLL-U file")
+        raise InputError(f"{place}: the head {shown(number)} must be a word of the sentence. Give a CoNLL-U file")
     return int(number)

@@ -84,7 +84,7 @@ class Acceptability(nn.Module):
         states
             (b, L, 384) float32, the trunk's states after layer ``input_layer`` of sentences with [CLS] and [SEP].
         mask
-            (b, L) bool, True for real pieces; what stands under False changes nothing, and its logits mean nothing.
+            (b, L) bool, True for real pieces; places under False change nothing, and its logits mean nothing.
         """
         ignored = torch.zeros_like(mask, dtype=states.dtype).masked_fill(~mask, float("-inf"))
         bias = self.position_bias(mask.shape[1])

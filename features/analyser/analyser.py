@@ -165,7 +165,7 @@ class _AnalysedSentence(NamedTuple):
 
 
 def _assemble(text: str, meant: Tidied, sentences: Sequence[_AnalysedSentence], below: int) -> Analysis:
-    """Put the parts of one text together, its places those of the text as it stands; vectors are rounded to float16, in which stores keep them."""
+    """Put the parts of one text together, its places those of the given text; vectors are rounded to float16, in which stores keep them."""
     if not sentences:
         return Analysis(text, (), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
     words: list[Word] = []

@@ -37,7 +37,7 @@ def most_threads(threads: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """Where each model comes from: ``embedded`` (the set's own), a local folder, or (encoder, acceptability) a model's name on a hub.
+    """The origin of each model: ``embedded`` (the set's own), a local folder, or (encoder, acceptability) a model's name on a hub.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """A model set: a folder with one trunk, the small heads on its states, word weights, a net, and the settings found for them.
 
-Which models made an analysis is told by digests of their files, found without loading them.
+Digests of the files identify the models of an analysis; no model is loaded for them.
 """
 
 from __future__ import annotations

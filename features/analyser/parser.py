@@ -1,4 +1,4 @@
-"""From raw text to sentences, words and trees, by a pipeline of Stanza's, built from local files only and without a word on the terminal.
+"""Split raw text into sentences, words and trees with a pipeline of Stanza, built silently from local files.
 
 Of the embedded one tokenizer, expander and lemmatizer are Stanza's, trained by us; tags and trees come from the trunk's states.
 All texts go through each stage together, yet no text influences another: the tokenizer reads one paragraph at a time, and every

@@ -66,7 +66,7 @@ def windows(count: int, size: int, overlap: int) -> tuple[Span, ...]:
 def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int = 64) -> list[Encoded]:
     """Tokenise sentences with a fast tokenizer and lay windows of at most ``window`` positions over the long ones.
 
-    Nothing is cut: every piece of a sentence stands in at least one row. Source of the special tokens: the tokenizer itself.
+    Nothing is cut: every piece of a sentence is in at least one row. The special tokens are those of the tokenizer.
     """
     if not sentences:
         return []

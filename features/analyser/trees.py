@@ -45,7 +45,7 @@ def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
     """Return for each word of a sentence the numbers, from 0 to SPELLINGS - 1, of the parts of its spelling; at least one each.
 
     Parts are the word between marks of its ends, every n of its neighbouring characters, n from 1 to LONGEST_PART (the hashed n-grams
-    of Bojanowski et al. 2017), and how it is capitalised. What stands up to the sentence's first letter is told apart from the rest:
+    of Bojanowski et al. 2017), and how it is capitalised. The part up to the first letter of the sentence is distinguished from the rest:
     there a capital says little.
     """
     found, begun = [], False
@@ -363,7 +363,7 @@ class Reading(NamedTuple):
 
 
 class TreeReader:
-    """Reads sentences as they stand in the text, in one pass of the trunk.
+    """Parse the sentences of a text in one pass of the trunk.
 
     Parameters
     ----------

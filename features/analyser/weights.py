@@ -3,7 +3,7 @@
 The rounding happens once, when a model is exported; every later training step and every user sees the same rounded
 numbers. Computation is always in floating point.
 
-A checkpoint of Stanza's lies in such a file too, as it is: its tensors, and everything else as JSON.
+A checkpoint of Stanza is kept in such a file, too: its tensors, and everything else as JSON.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words, repetitions
 Run = tuple[int, ...]
 """Word indices of one text, in order; empty in a text that a span does not touch."""
 LIKELY = 0.5
-"""The probability below which a word beside a different quantity is no error of its own."""
+"""The probability below which a word beside a different quantity is not an error of its own."""
 TERMINAL = frozenset(".!?")
 ODD = frozenset("_~^@*|")
 """Characters that are not punctuation of running text."""

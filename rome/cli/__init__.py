@@ -89,7 +89,7 @@ class _Completion(argparse.Action):
 
 
 def _no_command(words: Sequence[str]) -> str:
-    """Return the message for a first word that is no command."""
+    """Return the message for a first word that is not a command."""
     near = get_close_matches(words[0], COMMANDS, 1)
     remedy = f"did you mean {near[0]}?" if near else "the commands are in `rome --help`"
     return f"there is no command {words[0]}: {remedy}"

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pair_arguments(parser)
     output = "the ratings as JSON lines, one per save; an existing file is continued"
     completes_files(parser.add_argument("--output", "-o", metavar="FILE", help=output))
-    group = parser.add_argument_group("what is asked")
+    group = parser.add_argument_group("the questions")
     group.add_argument("--scale", default="1-3", metavar="LOW-HIGH", help="1-3 (default), 0-100 or other whole numbers")
     group.add_argument("--dimensions", nargs="+", metavar="NAME", help="default: fluency semantic grammar")
     group.add_argument("--categories", nargs="+", metavar="NAME", help="kinds of error (default: an MQM-like list)")

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("new", metavar="NEW", help="the result that is compared: every difference is NEW minus OLD")
     group.add_argument("--names", nargs=2, metavar=("OLD", "NEW"), help="names of the two (default: the files' names)")
     output = parser.add_argument_group("output")
-    add_output_arguments(output, "text", "json", "html", said="; html is a page of its own")
+    add_output_arguments(output, "text", "json", "html", note="; html is a page of its own")
     resamples = "of the intervals and tests (default: 2000)"
     output.add_argument("--resamples", type=positive, default=2000, metavar="N", help=resamples)
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")

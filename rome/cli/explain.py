@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--row", metavar="ID", help="with --from: the segment's id, or its number from 0")
     group.add_argument("--worst", type=positive, metavar="N", help="with --from: the N segments with the lowest scores")
     add_metric_arguments(parser)
-    said = ", with colours on a terminal unless NO_COLOR is set; html is a page of its own"
-    add_output_arguments(parser.add_argument_group("output"), "text", "json", "html", said=said)
+    note = ", with colours on a terminal unless NO_COLOR is set; html is a page of its own"
+    add_output_arguments(parser.add_argument_group("output"), "text", "json", "html", note=note)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     from rome.reports.segment import segment_document
 
     if (options.row is not None) + (options.worst is not None) != (options.scores is not None):
-        raise InputError("--from FILE goes with --row ID or with --worst N: name the segments and the file that holds them")
+        raise InputError("--from FILE needs --row ID or --worst N: name the segments and the file that holds them")
     if options.scores is not None:
         segments = _stored(options)
     else:

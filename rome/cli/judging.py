@@ -69,7 +69,7 @@ def add_diagnose_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", nargs="?", choices=tuple(EXPERIMENTS), metavar="EXPERIMENT", help=experiment)
     sets = "as in `rome evaluate`; for meaning: JSON lines of reference, acceptable, critical (default: the development sets)"
     parser.add_argument("sets", nargs="*", metavar="SET", help=sets)
-    texts = "one text a line, or pairs (TSV, CSV, JSON, JSON lines) whose hypotheses are perturbed; `-`: standard input"
+    texts = "one text per line, or pairs (TSV, CSV, JSON, JSON lines) whose hypotheses are perturbed; `-`: standard input"
     parser.add_argument("--texts", metavar="FILE", help=texts)
     parser.add_argument("--demetr", metavar="FOLDER", help="the released files of DEMETR (default: the development half)")
     limit = "at most N minimal pairs (meaning: groups) of each perturbation"
@@ -81,7 +81,7 @@ def add_diagnose_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_diagnose(options: argparse.Namespace, metric: MakeMetric) -> int:
-    """Diagnose metrics: what are they blind to, what does each component add, how do they bear drift?"""
+    """Diagnose metrics: what are they blind to, what does each component add, how do they change under drift?"""
     from rome.evaluation.diagnosis.experiments import DiagnosisSettings, Texts, find, read_groups
     from rome.evaluation.metrics.registry import DEFAULT_METRICS
     from rome.evaluation.rated_scores import read_sets
@@ -123,7 +123,7 @@ def _add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
     output = parser.add_argument_group("output")
     output.add_argument("--all-tables", action="store_true", help="write every table (default: the main ones)")
-    add_output_arguments(output, "text", "tsv", "json", "html", said="; tsv is the first table, html a page of its own")
+    add_output_arguments(output, "text", "tsv", "json", "html", note="; tsv is the first table, html a page of its own")
     add_metric_arguments(parser, store="keep analyses in this FOLDER, so that the next run is faster")
 
 

@@ -135,9 +135,9 @@ def add_options(group: argparse._ActionsContainer, *names: str, **helps: str) ->
         group.add_argument(option, help=helps.get(name, HELPS[name]), default=default, **SETTINGS.get(name, {}))
 
 
-def add_output_arguments(group: argparse._ActionsContainer, *formats: str, said: str = "") -> None:
-    """Add --format, whose default is the first, and --output; ``said`` is added to the help of the formats."""
-    group.add_argument("--format", "-f", choices=formats, default=formats[0], help=f"default: {formats[0]}{said}")
+def add_output_arguments(group: argparse._ActionsContainer, *formats: str, note: str = "") -> None:
+    """Add --format, whose default is the first, and --output; ``note`` is added to the help of the formats."""
+    group.add_argument("--format", "-f", choices=formats, default=formats[0], help=f"default: {formats[0]}{note}")
     whole = "write a whole file or none (default: standard output)"
     completes_files(group.add_argument("--output", "-o", metavar="FILE", help=whole))
 

@@ -19,7 +19,7 @@ from rome.text_table import aligned, shorten, terminal_width
 FILES = {
     "pairs.jsonl": "pairs of every kind, with a note of what is wrong",
     "pairs.tsv": "the same as a table",
-    "references.txt": "references, one segment a line",
+    "references.txt": "references, one segment per line",
     "old.txt": "a system's outputs for them",
     "new.txt": "another system's",
     "outputs.tsv": "both systems' outputs in one table",
@@ -76,7 +76,7 @@ def _lines(name: str) -> list[str]:
 
 def add_models_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome models`."""
-    add_output_arguments(parser, "table", "json", said="; json has the whole cards, figures too")
+    add_output_arguments(parser, "table", "json", note="; json has the whole cards, figures too")
 
 
 def run_models(options: argparse.Namespace, _: MakeMetric) -> int:

@@ -29,9 +29,9 @@ WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the ways to name pairs: parallel text files, a table, the embedded examples."""
     group = parser.add_argument_group("texts", f"{WAYS}; `-` is standard input, and so is HYP after a single REF")
-    both = "text files, one segment a line; or one table (TSV, CSV, JSON, JSON lines) with the columns reference and hypothesis"
+    both = "text files, one segment per line; or one table (TSV, CSV, JSON, JSON lines) with the columns reference and hypothesis"
     completes_files(group.add_argument("texts", nargs="*", metavar="FILE", help=both))
-    references, hypotheses = "text files of references, as the files before -i", "text file of hypotheses, one segment a line"
+    references, hypotheses = "text files of references, as the files before -i", "text file of hypotheses, one segment per line"
     completes_files(group.add_argument("--references", nargs="+", action="extend", metavar="FILE", help=references))
     completes_files(group.add_argument("--hypotheses", "-i", action="append", metavar="FILE", help=hypotheses))
     group.add_argument("--examples", action="store_true", help="the example pairs of the package")
@@ -79,7 +79,7 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
                 if len(paths) == 1:
                     yield pair_rows(columns[0], path)
                     return
-                remedy = "give it alone (or --references with --hypotheses, if it is one text a line)"
+                remedy = "give it alone (or --references with --hypotheses, if it is one text per line)"
                 raise InputError(f"{named(path)} is a table, which holds both sides: {remedy}")
         if hypotheses is None:
             hypotheses = STANDARD_INPUT

@@ -26,7 +26,7 @@ COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome perturb`."""
-    parser.add_argument("texts", nargs="?", metavar="TEXTS", help="text file, one text a line; `-`: standard input")
+    parser.add_argument("texts", nargs="?", metavar="TEXTS", help="text file, one text per line; `-`: standard input")
     parser.add_argument("--list", action="store_true", help="print the table of all perturbations and leave")
     group = parser.add_argument_group("perturbations")
     group.add_argument("--perturbation", nargs="+", metavar="NAME", help="those to make (default: all, see --list)")
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name}", metavar="FILE", help=text)
     add_options(parser.add_argument_group("analysis"), "models", "store", "threads", "progress")
     output = parser.add_argument_group("output")
-    add_output_arguments(output, *WRITERS, said="; pairs: for rome score and annotate")
+    add_output_arguments(output, *WRITERS, note="; pairs: for rome score and annotate")
     output.add_argument(
         "--not-applicable", action="store_true", help="also the texts that a perturbation does not apply to, with why"
     )
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
             stream.writelines("\t".join(row) + "\n" for row in (header, *rows))
         return 0
     if options.texts is None:
-        raise InputError("name the texts: a file with one text a line, or `-` for standard input (or --list)")
+        raise InputError("name the texts: a file with one text per line, or `-` for standard input (or --list)")
     texts = read_lines(options.texts)
     if not texts:
         raise InputError(f"{options.texts} holds no text: give at least one line")

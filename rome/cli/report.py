@@ -26,8 +26,8 @@ BLOCK = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome report`."""
     group = parser.add_argument_group("texts", "--references with --hypotheses, or --pairs, or --scores")
-    group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment a line")
-    group.add_argument("--hypotheses", nargs="+", metavar="SYSTEM=FILE", help="a text file of each system, one segment a line")
+    group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment per line")
+    group.add_argument("--hypotheses", nargs="+", metavar="SYSTEM=FILE", help="a text file of each system, one segment per line")
     group.add_argument("--pairs", metavar="FILE", help="TSV (with header) or JSON lines: system, reference, hypothesis, id")
     scores = "what `rome score --format jsonl --evidence` wrote for each system; no model is needed"
     group.add_argument("--scores", nargs="+", metavar="SYSTEM=FILE", help=scores)
@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     resamples = "of the intervals and tests (default: 2000)"
     output.add_argument("--resamples", type=positive, default=2000, metavar="N", help=resamples)
     output.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same intervals (default: 0)")
-    said = ": the page, which needs --output; the others are its leaderboard"
-    add_output_arguments(output, "html", "text", "tsv", "json", said=said)
+    note = ": the page, which needs --output; the others are its leaderboard"
+    add_output_arguments(output, "html", "text", "tsv", "json", note=note)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:

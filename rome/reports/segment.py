@@ -264,7 +264,7 @@ def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
     maps = []
     for name, title, values in (
         ("alignment", "Alignment: 100 × (1 − transport cost)", 1.0 - evidence.cost),
-        ("flow", "Flow: % of the mass that goes from word to word", flow),
+        ("flow", "Flow: % of the mass that is moved from word to word", flow),
     ):
         shown = 100.0 * np.asarray(values, np.float64)[: len(rows), : len(columns)]
         highest = max(float(shown.max(initial=0.0)), 1e-9) if name == "flow" else 100.0

@@ -321,7 +321,7 @@ def _counted_errors(segment: SegmentScore) -> ErrorsEvidence:
     if evidence is None or segment.evidence.semantic is None:
         raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts first")
     if not segment.evidence.semantic.hypothesis_words and segment.evidence.semantic.reference_words:
-        raise InputError(f"{where} has an empty hypothesis, which has the full count in any case: there is no error to drop")
+        raise InputError(f"{where} has an empty hypothesis, which has the full count in any case: there is not an error to drop")
     if abs(_component(segment, evidence).value - segment.components.errors.value) > NEAR:
         raise InputError(f"{where}: its errors do not add up to its errors component: score its texts again")
     return evidence

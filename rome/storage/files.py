@@ -123,7 +123,7 @@ def _refuse_bomb(content: IO[bytes] | gzip.GzipFile, most: int, name: str) -> No
 
 @contextmanager
 def as_input_error(name: str) -> Iterator[None]:
-    """Raise what goes wrong while a file is opened or read as an InputError that names it."""
+    """Raise an error while a file is opened or read as an InputError that names it."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

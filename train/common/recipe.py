@@ -59,7 +59,7 @@ class TrainingOptions:
 
 Options = TypeVar("Options", bound=TrainingOptions)
 SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
-"""Options of a run that are no numbers of a recipe."""
+"""Options of a run that are not numbers of a recipe."""
 
 
 def add_training_arguments(

@@ -30,7 +30,7 @@ class Batch:
     pooled, word
         (Q,) places in the flattened (S * L) states, and the word that each of them is part of.
     row, side, company
-        (B, N) what stands at each place: a mark (0, 1, 2) or 3 + the number of a word; 0 or 1 for the text; see `company`. Padding is -1 in row.
+        (B, N) what is at each place: a mark (0, 1, 2) or 3 + the number of a word; 0 or 1 for the text; see `company`. Padding is -1 in row.
     severity, type, sure, reference
         (B, N) labels of the words, -1 for an unknown type, how sure they are, and which places are words of the reference.
     cost, level, near, somewhere, kept

@@ -37,8 +37,8 @@ class Weights:
         How much more a marked word counts than any other.
     margin, temperature
         Of the ranking: the gap wanted between two amounts per unit of level, and how soon it is enough.
-    taught_words, taught_amounts
-        Of what differs from what a teacher says.
+    teacher_words, teacher_amounts
+        Weight of the difference from a teacher.
     """
 
     words: float = 1.0
@@ -49,15 +49,15 @@ class Weights:
     error: float = 4.0
     margin: float = 0.4
     temperature: float = 0.3
-    taught_words: float = 2.0
-    taught_amounts: float = 2.0
+    teacher_words: float = 2.0
+    teacher_amounts: float = 2.0
 
 
 Log = dict[str, list[float]]
 
 
 def losses(
-    readings: Sequence[Read], batches: Sequence[Batch], weights: Weights, names: Sequence[str], taught: Sequence[Read] = ()
+    readings: Sequence[Read], batches: Sequence[Batch], weights: Weights, names: Sequence[str], targets: Sequence[Read] = ()
 ) -> tuple[Tensor, Log]:
     """Return the loss of one step's parts, and what to log: losses, and for each source the share of comparisons in order."""
     log: Log = defaultdict(list)
@@ -71,10 +71,10 @@ def losses(
     known = ~cost.isnan()
     parts["amounts"] = smooth_l1_loss(amount[known], cost[known].log1p(), beta=0.5)
     parts["ranks"] = _ranks(amount, batches, weights, names, log)
-    if taught:
-        wanted = [(read, teacher) for read, teacher in zip(readings, taught, strict=True)]
-        parts["taught_words"] = torch.stack([_taught(*pair, weights) for pair in wanted]).mean()
-        parts["taught_amounts"] = smooth_l1_loss(amount, torch.cat([teacher.amount for teacher in taught]), beta=0.3)
+    if targets:
+        wanted = [(read, teacher) for read, teacher in zip(readings, targets, strict=True)]
+        parts["teacher_words"] = torch.stack([_teacher(*pair, weights) for pair in wanted]).mean()
+        parts["teacher_amounts"] = smooth_l1_loss(amount, torch.cat([teacher.amount for teacher in targets]), beta=0.3)
     total = torch.stack([getattr(weights, name) * part for name, part in parts.items()]).sum()
     for name, part in parts.items():
         log[name].append(float(part.detach()))
@@ -130,7 +130,7 @@ def _ranks(amount: Tensor, batches: Sequence[Batch], weights: Weights, names: Se
     return (each.sum((1, 2))[there] / compared[there]).mean() if bool(there.any()) else amount.sum() * 0.0
 
 
-def _taught(read: Read, teacher: Read, weights: Weights) -> Tensor:
+def _teacher(read: Read, teacher: Read, weights: Weights) -> Tensor:
     """Return the divergence from the teacher's classes; places that it finds wrong count more."""
     wanted = teacher.logits.softmax(-1)
     counting = read.real * (1.0 + weights.error * (1.0 - wanted[..., 0]))

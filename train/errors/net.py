@@ -88,7 +88,7 @@ class Read:
     start
         (b, d) states of the first mark.
     real
-        (b, N) which places are no padding.
+        (b, N) which places are not padding.
     """
 
     logits: Tensor

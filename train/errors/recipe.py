@@ -263,7 +263,7 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
     steps = _steps(lessons, options.models, options, checkpoint.step)
-    taught = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
+    teacher_steps = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
     fast = options.device == "cuda" or multiplies_bf16()
 
     def read(reader: PairNet, parts: Sequence[Batch]) -> list[Read]:
@@ -272,11 +272,11 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
 
     def loss(step: int) -> torch.Tensor:
         parts = next(steps)
-        told: list[Read] = []
-        if teacher is not None and taught is not None:
+        targets: list[Read] = []
+        if teacher is not None and teacher_steps is not None:
             with torch.no_grad():
-                told = read(teacher, next(taught))
-        total, figures = losses(read(net, parts), parts, Weights(), lessons.sources.tolist(), told)
+                targets = read(teacher, next(teacher_steps))
+        total, figures = losses(read(net, parts), parts, Weights(), lessons.sources.tolist(), targets)
         log.add(figures)
         return total
 

@@ -136,7 +136,7 @@ def _exchanged(texts: Sequence[AnnotatedText], chance: random.Random) -> list[Me
 
 
 def differing(reference: str, hypothesis: str, cost: float, sure: float, name: str = "") -> Member:
-    """Return a near-copy whose error lies where its words differ from the reference's; no place is known where most words differ."""
+    """Return a near-copy whose error is where its words differ from the reference's; no place is known where most words differ."""
     one, other = plain(reference), plain(hypothesis)
     codes = [code for code in SequenceMatcher(None, one.forms(), other.forms(), False).get_opcodes() if code[0] != "equal"]
     old = tuple(n for _, a, b, _, _ in codes for n in range(a, b))

@@ -215,7 +215,7 @@ REFERENCE = 2.0
 
 
 def write_agreements(path: Path, seed: int, segments: int) -> Path:
-    """Write one JSON line a segment: a reference and its outputs, each with its agreement in [0, 1]."""
+    """Write one JSON line per segment: a reference and its outputs, each with its agreement in [0, 1]."""
     rows = _segments(seed)[:segments]
     model = _SentenceVectors(source_folder())
     with path.open("w", encoding="utf-8") as out:

@@ -56,7 +56,7 @@ class Batch:
 
 
 def without_final_stop(analysis: Analysis, rng: random.Random) -> list[NamedChange]:
-    """Return the change that removes the final full stop, for BARE_SHARE of the sentences; it is no mistake."""
+    """Return the change that removes the final full stop, for BARE_SHARE of the sentences; it is not a mistake."""
     last = analysis.words[-1] if len(analysis.words) > 3 else None
     bare = last is not None and last.text == "." and rng.random() < BARE_SHARE
     return [NamedChange("", "none", ((last.start, last.end, ""),))] if bare and last is not None else []
@@ -133,7 +133,7 @@ def grammar_batches(material: Material, rng: random.Random, *, judged: float, pi
 
 
 def _clean_and_corrupted(material: Material, rng: random.Random, count: int) -> Iterator[tuple[Example, ...]]:
-    """Yield sentences of the pool, each with a corruption; some have lost their final full stop, which is no mistake."""
+    """Yield sentences of the pool, each with a corruption; some have lost their final full stop, which is not a mistake."""
     for source in rng.choices(material.pool, k=count):
         bare = without_final_stop(source, rng)
         made = corrupt_randomly(source, rng, material.materials, 1 + (rng.random() < TWICE_SHARE), bare)

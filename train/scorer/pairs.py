@@ -73,7 +73,7 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
 def read_pairs(path: Path) -> list[TrainingPair]:
     """Read the file of `write_pairs`, without pairs whose source is one of TRANSLATED.
 
-    Raises InputError for a missing file, and with its number for a line that is no pair.
+    Raises InputError for a missing file, and with its number for a line that is not a pair.
     """
     pairs = []
     for number, line in enumerate(read_lines(str(path)), 1):
@@ -81,7 +81,7 @@ def read_pairs(path: Path) -> list[TrainingPair]:
             pairs.append(TrainingPair(**json.loads(line)))
         except (ValueError, TypeError) as error:
             names = ", ".join(field.name for field in fields(TrainingPair))
-            raise InputError(f"{path} line {number} is no training pair ({error}): it needs the fields {names}") from error
+            raise InputError(f"{path} line {number} is not a training pair ({error}): it needs the fields {names}") from error
     return [pair for pair in pairs if pair.source not in TRANSLATED]
 
 

@@ -73,7 +73,7 @@ class SyntheticPair:
             operations = tuple(Operation(**operation) for operation in row.pop("operations"))
             return SyntheticPair(operations=operations, **row)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{place} is no generated pair ({error}): take a file that `rome synthesize` wrote") from error
+            raise InputError(f"{place} is not a generated pair ({error}): take a file that `rome synthesize` wrote") from error
 
 
 class Pipeline(ABC):
@@ -191,7 +191,7 @@ def write_synthetic(
 
 
 def read_synthetic(path: str | Path) -> Iterator[SyntheticPair]:
-    """Yield the pairs of a file, one per line. Raises InputError, naming file and line, for a line that is no pair."""
+    """Yield the pairs of a file, one per line. Raises InputError, naming file and line, for a line that is not a pair."""
     with open_lines(str(path)) as lines:
         for number, line in enumerate(lines, 1):
             yield SyntheticPair.from_json(line, f"{path}:{number}")

@@ -65,7 +65,7 @@ class EntailmentSeverity:
         self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """Judge by both probabilities, to three decimals, all asked for at once."""
+        """Judge by both probabilities, to three decimals, in one call."""
         steps = [(text, applied(text, edit)) for text, edit in edits]
         both = [*steps, *((after, before) for before, after in steps)]
         found = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
@@ -95,7 +95,7 @@ class LikelihoodSeverity:
         self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:hypothesis"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """Judge by likelihood or weight, all likelihoods asked for at once."""
+        """Judge by likelihood or weight, with all likelihoods in one call."""
         found = iter(self.likelihood.of([self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]))
         verdicts: list[Verdict] = []
         for _, edit in edits:
