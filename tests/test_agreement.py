@@ -62,7 +62,7 @@ def test_fewer_than_two_segments_have_no_agreement(statistic: str, size: int) ->
 @pytest.mark.parametrize("statistic", CORRELATIONS)
 @pytest.mark.parametrize("size", [2, 5, 100])
 def test_a_constant_side_has_no_correlation(statistic: str, size: int) -> None:
-    """nan and no warning where one side is constant, also for a number that no binary fraction equals."""
+    """Nan and no warning where one side is constant, also for a number that no binary fraction equals."""
     rising, constant = np.arange(size, dtype=float), np.full(size, 0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -114,7 +114,7 @@ def test_averages_of_the_published_unit_case(statistic: str, none: float, item: 
 @settings(max_examples=60, deadline=None)
 @given(values)
 def test_every_statistic_equals_the_slow_one(pairs: list[tuple[int, int]]) -> None:
-    """scipy's correlations and the loop over pairs, on small lists full of ties."""
+    """Scipy's correlations and the loop over pairs, on small lists full of ties."""
     people, metric = sides(pairs)
     people = people * 10
     for statistic, function in STATISTICS.items():

@@ -118,7 +118,7 @@ def test_intervals_are_percentiles_of_averages_written_out(statistic: str, avera
 
 
 def test_nothing_gives_no_interval_and_nonsense_is_refused() -> None:
-    """nan where nothing is defined; no samples, no level, unknown names."""
+    """Nan where nothing is defined; no samples, no level, unknown names."""
     found = bootstrap_interval([1, 2], [3, 4], statistic="pearson", average="item", items=["a", "b"])
     assert np.isnan(found.low) and np.isnan(found.high)
     assert np.isnan(bootstrap_interval([], [], statistic="kendall_b").low)
@@ -220,7 +220,7 @@ def test_equal_means_have_sign_zero() -> None:
 
 @pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall_b"])
 def test_correlations_are_those_of_the_means_averaged_over_language_pairs(statistic: str) -> None:
-    """scipy on each language pair's means; a pair with two systems that people rate alike has none and is left out."""
+    """Scipy on each language pair's means; a pair with two systems that people rate alike has none and is left out."""
     people, metric, keys = outputs()
     people = np.append(people, [1.0, 1.0])
     metric = np.append(metric, [1.0, 2.0])

@@ -121,7 +121,7 @@ def test_batches_add_up(module: Any) -> None:
     ],
 )
 def test_wrong_input_is_refused_and_the_next_call_works(module: Any, arguments: dict[str, Any], words: str) -> None:
-    """evaluate would make texts of numbers and letters of a bare string; here it is an error that leaves nothing behind."""
+    """Evaluate would make texts of numbers and letters of a bare string; here it is an error that leaves nothing behind."""
     with pytest.raises(InputError, match=words):
         module.compute(**arguments, metric=OverlapMetric())
     assert len(module.compute(predictions=["a"], references=["a"], metric=OverlapMetric())["scores"]) == 1

@@ -59,7 +59,7 @@ def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
 
 
 def test_states_of_two_processes_merge() -> None:
-    """torchmetrics' merge_state, and a pickle on the way; no text travels."""
+    """Torchmetrics' merge_state, and a pickle on the way; no text travels."""
     one, other = made(), made()
     one.update(PREDS[:1], TARGET[:1])
     other.update(PREDS[1:], TARGET[1:])

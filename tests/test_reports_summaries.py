@@ -93,7 +93,7 @@ def test_histogram_counts_every_value(values: list[float]) -> None:
 
 
 def test_correlations_are_spearmans(result: CorpusScore) -> None:
-    """scipy gives the same for every pair, ties included; symmetric, 1 on the diagonal."""
+    """Scipy gives the same for every pair, ties included; symmetric, 1 on the diagonal."""
     table = np.round(result.measures, 1)
     found = correlations(table)
     for i in range(5):

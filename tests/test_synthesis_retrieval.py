@@ -125,7 +125,7 @@ SENTENCES = st.builds(
 @settings(max_examples=80, deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_the_whole_chain_gives_the_neighbour(anchor: str, neighbour: str) -> None:
-    """z = P_n(...P_1(x)) to the last character, with no more word edits than Levenshtein's."""
+    """Z = P_n(...P_1(x)) to the last character, with no more word edits than Levenshtein's."""
     found = differences(anchor, neighbour)
     assert applied(anchor, *chained(one.operation for one in found)) == neighbour
     old, new = ([word.text for word in words_of(text)] for text in (anchor, neighbour))

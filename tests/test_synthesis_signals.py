@@ -79,7 +79,7 @@ def test_a_subset_has_the_columns_of_the_full_table(signals: list[Signal], pairs
 
 
 def test_bleu_and_rouge_by_hand() -> None:
-    """a b c d against a b x: precisions 2/3, 1/2, then 1/(2*1), no order 4; brevity exp(1 - 4/3); ROUGE 2/3 and 2/4."""
+    """A b c d against a b x: precisions 2/3, 1/2, then 1/(2*1), no order 4; brevity exp(1 - 4/3); ROUGE 2/3 and 2/4."""
     table = columns([pair("a b c d", "a b x")], [SIGNALS["bleu"](), SIGNALS["rouge"]()])
     wanted = np.exp(1 - 4 / 3) * (2 / 3 * 1 / 2 * 1 / 2) ** (1 / 3)
     assert table["bleu"] == pytest.approx(wanted)

@@ -94,7 +94,7 @@ if __name__ == "__main__":
 
 
 def test_no_worker_outlives_a_killed_parent(marks: Path, tmp_path: Path) -> None:
-    """kill -9 of the parent gives it no chance to end its workers: they see it and end themselves."""
+    """Kill -9 of the parent gives it no chance to end its workers: they see it and end themselves."""
     script = tmp_path / "parent.py"
     script.write_text(f"import sys; sys.path.append({str(Path(__file__).parent)!r})\n{ORPHANS}")
     with subprocess.Popen(
