@@ -45,13 +45,13 @@ def test_pairs(
 def test_a_file_of_scores(tmp_path: Path) -> None:
     """Its signature and its scores are of one reading."""
     path = tmp_path / "scores.tsv"
-    path.write_text("reference\thypothesis\tscore\nA cat.\tA dog.\t0.5\n")
+    path.write_text("item\tscore\n1\t0.5\n")
     scores = ScoreFile("mine", str(path))
-    path.write_text("reference\thypothesis\tscore\nA cat.\tA dog.\t0.9\n")
-    assert scores.score([["A cat."]], ["A dog."]).tolist() == [0.5]
+    path.write_text("item\tscore\n1\t0.9\n")
+    assert scores.lines == ["item\tscore", "1\t0.5"]
     assert scores.signature == ScoreFile("mine", _written(tmp_path / "scores.tsv", 0.5)).signature
 
 
 def _written(path: Path, score: float) -> str:
-    path.write_text(f"reference\thypothesis\tscore\nA cat.\tA dog.\t{score}\n")
+    path.write_text(f"item\tscore\n1\t{score}\n")
     return str(path)

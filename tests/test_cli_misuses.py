@@ -90,7 +90,7 @@ MISUSES = [
     ("rome score bad.jsonl", "bad.jsonl:2: not JSON"),
     ("rome score half.jsonl", 'half.jsonl:1: … "hypothesis"'),
     ("rome score null.jsonl", 'null.jsonl:1: "prediction"'),
-    ("rome score entry.json", "entry.json, entry 2:"),
+    ("rome score entry.json", "entry.json:1, entry 2:"),
     # other commands
     ("rome explain --example 99", "99 … 0 to"),
     ("rome explain --reference '' --hypothesis A", "empty … --empty-reference score"),

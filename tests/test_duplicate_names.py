@@ -24,7 +24,7 @@ FILES = {
     ),
     "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the header has the column id twice"),
     "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' occurs twice in one object)"),
-    "a.json": (f"[{GOOD}, {TWICE}]", "a.json: not JSON (the name 'hypothesis' occurs twice in one object)"),
+    "a.json": (f"[{GOOD}, {TWICE}]", "a.json:1: not JSON (the name 'hypothesis' occurs twice in one object)"),
 }
 
 

@@ -69,7 +69,7 @@ def test_formats_and_output(ratings: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.tsv"], "no rated set"),
+        (["nowhere.tsv"], "not a rated set"),
         (["RATINGS", "RATINGS"], "two sets are called"),
         (["RATINGS", "--samples", "0"], "--samples: '0'"),
         (["RATINGS", "--store", "RATINGS"], "is a file: name a folder"),

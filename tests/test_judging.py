@@ -93,7 +93,7 @@ def test_a_rome_is_scored_and_two_need_names() -> None:
     )
     frame = found.to_dataframe("three_quality_leaderboard").set_index("metric")
     assert frame.loc["small", "kendall_b"] == frame.loc["again", "kendall_b"] == 1.0
-    with pytest.raises(InputError, match="two metrics are called RoMe: give them different names"):
+    with pytest.raises(InputError, match="two metrics are called RoMe: name each once, or give them different names"):
         rome.evaluate([metric, metric], rated)
 
 
@@ -159,7 +159,7 @@ def test_blind_spots_of_texts_and_of_a_frame() -> None:
         (lambda: rome.evaluate("chrf", rated_set(), samples=0), "samples must be 1 or more, got 0"),
         (lambda: rome.evaluate("chrf", rated_set(), dimensions="colour"), "no dimension 'colour'"),
         (lambda: rome.evaluate("chrf", rated_set(), figures="nonsense"), "the figure 'nonsense' is unknown"),
-        (lambda: rome.evaluate(["chrf", "chrf"], rated_set()), "two metrics are called chrF2: give them different names"),
+        (lambda: rome.evaluate(["chrf", "chrf"], rated_set()), "two metrics are called chrF2: name each once, or give them different names"),
         (lambda: rome.diagnose("chrf"), "texts needs texts: give a list of them"),
         (lambda: rome.diagnose("chrf", ["A."], "nonsense"), "the experiment 'nonsense' is unknown: choose one of texts"),
         (lambda: rome.diagnose("chrf", ["A."], "demetr"), "data must be the folder"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -60,7 +60,7 @@ def test_packing_loses_nothing(analysis: Analysis) -> None:
     assert (again.states.dtype, again.states.shape) == (np.float16, analysis.states.shape)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.lists(analyses(), max_size=5, unique_by=lambda analysis: analysis.text))
 def test_store_returns_what_was_put(tmp_path_factory: pytest.TempPathFactory, kept: list[Analysis]) -> None:
     """After closing and opening again, every text gives its analysis; unknown texts are absent."""

@@ -82,7 +82,7 @@ def test_pairs_and_statistics(rome: Run, texts: str, tmp_path: Path) -> None:
     pairs = list(read_synthetic(out))
     assert code == 0 and [pair.source for pair in pairs] == [source for source, text in SOURCED if text != "Too short"]
     assert all(hypothesis_of(pair) == pair.hypothesis and pair.seed == 3 for pair in pairs)
-    assert "skipped 1 blank, 1 repeated, 1 too short" in err and "pairs per second" in printed and "swap" in printed
+    assert "skipped 1 blank, 1 repeated, 1 too short" in err and "swap" in printed
 
 
 def test_a_metric_on_the_scale_of_the_labels(rome: Run, texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -334,5 +334,5 @@ def test_a_trunks_layer_is_torchs_own_under_other_names() -> None:
     states, bias = torch.randn(1, 9, WIDTH), head.position_bias(9)
     with torch.no_grad():
         expected = model.encoder.layer[0](states, position_bias=model.encoder.compute_position_bias(states))[0]
-        found = head.layers[0](states, src_mask=bias)
+        found = head.layers[0](states.transpose(0, 1), src_mask=bias).transpose(0, 1)
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)

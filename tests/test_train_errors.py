@@ -28,7 +28,7 @@ from rome.train.errors.batches import Batch
 from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons
-from rome.train.synthesis.signals import make_signal
+from rome.train.synthesis.signals import available_signals
 
 from model_sets import linked_set, manifest
 
@@ -149,7 +149,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, t
 
 def test_signals_of_synthetic_pairs_are_learnt_first(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same way for the same seed; the net comes to predict the signals."""
-    monkeypatch.setattr(signals, "available_signals", lambda: [make_signal("bleu")])
+    monkeypatch.setattr(signals, "available_signals", lambda: [one for one in available_signals() if one.name == "bleu"])
     pairs = [pair for pair in sources.read_synthetic(generated(tmp_path / "made.jsonl")) if pair.hypothesis.strip()]
     source = batches_of(lessons_of(signals.signal_lessons(pairs), tiny), tiny, pairs=3, parts=1)
     nets = [new_net(tiny) for _ in range(3)]
@@ -170,7 +170,7 @@ def trained(out: Path, *more: str) -> Path:
 
 def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data in, weights and a whole card out, and a set with them scores; the same seed gives the same bytes."""
-    monkeypatch.setattr(signals, "available_signals", lambda: [make_signal("bleu")])
+    monkeypatch.setattr(signals, "available_signals", lambda: [one for one in available_signals() if one.name == "bleu"])
     write_sources(tmp_path)
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
     settings = {**manifest(recipe.set_folder("small"))["settings"], "errors": {"below": 1}}

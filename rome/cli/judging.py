@@ -108,8 +108,10 @@ def _experiment(options: argparse.Namespace) -> str:
         raise InputError(f"name an experiment ({', '.join(EXPERIMENTS)}), or your texts with --texts FILE")
     takes_both = experiment == "meaning" and not (options.texts and options.sets)
     if not takes_both and (bool(options.texts), bool(options.sets)) != (experiment in ON_TEXTS, experiment in ON_SETS):
-        needed = "--texts FILE" if experiment in ON_TEXTS else "SETs, see `rome evaluate --help`" if experiment in ON_SETS else "no texts"
-        raise InputError(f"{experiment} needs {needed}, and takes nothing else")
+        needed = "needs --texts FILE" if experiment in ON_TEXTS else "needs a rated SET, see `rome evaluate --help`"
+        if experiment not in (*ON_TEXTS, *ON_SETS):
+            needed = "does not take --texts or SETs"
+        raise InputError(f"{experiment} {needed}, and nothing else")
     return experiment
 
 
@@ -134,11 +136,13 @@ def _describe_sets(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def _maker(options: argparse.Namespace, metric: MakeMetric) -> MetricMaker:
-    """Return the maker of metrics, with a store in the folder that the options name."""
+    """Return the maker of metrics, with a store in the folder that the options name. Raises InputError for a file."""
     from rome.evaluation.metrics.registry import MetricMaker
 
     if options.store:
         folder = Path(options.store)
+        if folder.is_file():
+            raise InputError(f"--store {folder} is a file: name a folder")
         folder.mkdir(parents=True, exist_ok=True)
         options.store = str(folder / "analyses.sqlite")
     return MetricMaker(metric(options), options.progress, options.seed)

@@ -117,6 +117,8 @@ class Combiner:
         """
         if scorer not in SCORERS:
             raise InputError(f"scorer must be {' or '.join(SCORERS)}, got {scorer!r}")
+        if path is not None and scorer != "unsupervised":
+            raise InputError("path and scorer name two nets: give one of them")
         if path is not None:
             return _read(Path(path))
         model_set = ModelSet.load(models)

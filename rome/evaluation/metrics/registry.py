@@ -113,7 +113,7 @@ def check_names(metrics: Sequence[Any]) -> None:
         raise InputError("no metric was given: give at least one")
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f'two metrics are called {name}: give them different names, {{"one": ..., "other": ...}}')
+            raise InputError(f'two metrics are called {name}: name each once, or give them different names')
 
 
 def scores_on(metric: Any, rated: RatedSet) -> Scores:
