@@ -24,7 +24,7 @@ from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
-from rome.progress import progress_bar
+from rome.progress import progress_bar, without_widget_advice
 from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.analyses import Analyses
 
@@ -235,7 +235,8 @@ class RoMe:
         resources = Resources(
             table, self.model_set.folder, self.config.threads, self.device, self.config.batch_size, self.precision
         )
-        return tuple(feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True))
+        with without_widget_advice():
+            return tuple(feature_class(name).make(config, resources) for name, config in zip(FEATURES, self.configs, strict=True))
 
     def _reference_table(self, pairs: Sequence[CheckedPair]) -> IdfTable:
         """Return an IDF table over the distinct references of this call."""
