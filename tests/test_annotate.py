@@ -157,11 +157,11 @@ def test_two_tabs_cannot_overwrite_each_other(study: Make, tmp_path: Path) -> No
         (body(errors=[span(0, 9)]), "covers characters 0 to 9 of a text of 8"),
         (body(errors=[span(3, 3)]), "no character is marked"),
         (body(errors=[span(0, None)]), "one end only"),
-        (body(errors=[span(False, 3)]), "no whole numbers"),
+        (body(errors=[span(False, 3)]), "must be whole numbers"),
         (body(errors=[span(0, 3, "awful")]), "severity 'awful'"),
         (body(errors=[span(0, 3, "minor", "Nonsense")]), "category 'Nonsense'"),
         (body(errors=[span(0, 3), span(0, 3)]), "is given twice"),
-        (body(errors=["x"]), "no mark"),
+        (body(errors=["x"]), "must be an object"),
         (body(errors=[span(0, 3)] * 501), "at most 500"),
     ],
 )

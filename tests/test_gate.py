@@ -207,7 +207,7 @@ def test_explain_stored_segments(rome: Run, tmp_path: Path) -> None:
     assert rome("explain", "--from", path, "--worst", "2", "--format", "html")[1].count('rome-signature"') == 1
     for words, told in (
         (("--from", path), "--from FILE needs --row ID or --worst N"),
-        (("--row", "3"), "--from FILE goes with"),
+        (("--row", "3"), "--from FILE needs"),
         (("--from", path, "--row", "x"), "has no segment x: it has 9"),
     ):
         code, _, line = rome("explain", *words)

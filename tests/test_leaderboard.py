@@ -162,5 +162,5 @@ def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
         evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
     with pytest.raises(InputError, match="for 12 hypotheses: return one number each"):
         evaluate(rated, [Given("short", [1.0])], PLAN)
-    with pytest.raises(InputError, match="no rated set"):
+    with pytest.raises(InputError, match="not a rated set"):
         read_sets(["nowhere"])

@@ -172,6 +172,7 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Data in, weights and a whole card out, and a set with them scores; the same seed gives the same bytes."""
     monkeypatch.setattr(signals, "available_signals", lambda: [one for one in available_signals() if one.name == "bleu"])
     write_sources(tmp_path)
+    monkeypatch.setattr(sources, "OWN_GROUPS", tmp_path / "none")
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
     settings = {**manifest(recipe.set_folder("small"))["settings"], "errors": {"below": 1}}
     folder = linked_set(tmp_path / "set", but=("errors", "fill", "scorer-supervised"), settings=settings)

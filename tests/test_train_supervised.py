@@ -245,7 +245,7 @@ def test_bad_ratings_are_named_in_one_line(tmp_path: Path, capsys: pytest.Captur
         ([good, "--dimension", "fluency"], "'fluency'"),
         ([good, few, "--dimension", "quality"], "few must hold"),
         ([good, "--pairs", "pairs.jsonl"], "leave --pairs and --objective out"),
-        ([str(tmp_path / "none.tsv")], "is no rated set"),
+        ([str(tmp_path / "none.tsv")], "is not a rated set"),
         ([one], "1 items cannot be split into 5 folds"),
     ]
     for words, message in cases:

@@ -128,14 +128,14 @@ def add_metric_arguments(parser: argparse.ArgumentParser, **helps: str) -> None:
     add_options(parser.add_argument_group("metric"), *HELPS, **helps)
 
 
-def add_options(group: argparse._ActionsContainer, *names: str, **helps: str) -> None:
+def add_options(group: Any, *names: str, **helps: str) -> None:
     """Add some options of a metric, with their choices and defaults."""
     for name in names:
         option, default = f"--{name.replace('_', '-')}", getattr(MetricConfig, name, None)
         group.add_argument(option, help=helps.get(name, HELPS[name]), default=default, **SETTINGS.get(name, {}))
 
 
-def add_output_arguments(group: argparse._ActionsContainer, *formats: str, note: str = "") -> None:
+def add_output_arguments(group: Any, *formats: str, note: str = "") -> None:
     """Add --format, whose default is the first, and --output; ``note`` is added to the help of the formats."""
     group.add_argument("--format", "-f", choices=formats, default=formats[0], help=f"default: {formats[0]}{note}")
     whole = "write a whole file or none (default: standard output)"

@@ -217,8 +217,8 @@ class UserMetric:
     def signature(self) -> str:
         """Return the name of the function, and a digest of the source of its module if there is one."""
         try:
-            source = inspect.getsource(sys.modules[self.function.__module__])
-        except (OSError, TypeError, KeyError, AttributeError):
+            source = inspect.getsource(inspect.getmodule(self.function) or self.function)
+        except (OSError, TypeError):
             return f"user:{self.name}|source:unknown"
         return f"user:{self.name}|source:{hashlib.blake2b(source.encode('utf-8'), digest_size=4).hexdigest()}"
 
