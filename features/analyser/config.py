@@ -14,7 +14,7 @@ EMBEDDED = "embedded"
 SETS = ("base", "small")
 """The model sets that the package carries."""
 DEFAULT_SET = "base"
-BATCH_SIZE = 256
+BATCH_SIZE = 768
 """Word pieces, or words, that pass through layers at once; few, so that batches have little padding and stay in the processor's cache."""
 
 
