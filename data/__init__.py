@@ -1,1 +1,1 @@
-"""Where texts come from: readers, perturbations, the embedded examples and models."""
+"""Sources of texts: readers, perturbations, the embedded examples and models."""

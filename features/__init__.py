@@ -1,1 +1,1 @@
-"""What is measured: the values, the analyser, and one file a feature."""
+"""Features: their values, the analyser, and one file per feature."""

@@ -17,7 +17,7 @@ WORD_FLOOR = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GrammarConfig:
-    """How the sentences of a text become one number.
+    """Set how the sentences of a text become one number.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class GrammarEvidence:
 
 @dataclass(frozen=True, slots=True)
 class TextAcceptability:
-    """How acceptable one text is.
+    """Hold the acceptability of one text.
 
     Attributes
     ----------

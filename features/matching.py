@@ -1,4 +1,4 @@
-"""Which words of two texts go together: cosines, equal forms, and words that keep their order."""
+"""Match the words of two texts: cosines, equal forms, and words that keep their order."""
 
 from __future__ import annotations
 

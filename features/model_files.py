@@ -24,7 +24,7 @@ _NO_MODEL = (MANIFEST, ANSWERS, "card.json")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a set's set.json says.
+    """Hold the content of set.json of a model set.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class LargeTable:
 
 @dataclass(frozen=True, slots=True)
 class SemanticConfig:
-    """How the distance is built; defaults found on development data for the embedded encoder.
+    """Set how the distance is computed; the defaults were chosen on development data for the embedded encoder.
 
     Raises InputError for another rho, penalty or coverage.
 

@@ -103,7 +103,7 @@ Evidence = TypeVar("Evidence")
 
 @dataclass(frozen=True, slots=True)
 class Component(Generic[Evidence]):
-    """What one feature says of one pair.
+    """Hold the result of one feature for one pair.
 
     Attributes
     ----------

@@ -16,9 +16,9 @@ MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
 """Limits of what is read of one text. The memory of an alignment grows with the square of its words, and its time faster, so longer texts are cut,
 and their results have the flag ``cut``. A word is a run of letters and digits, or any other mark or symbol."""
 TRANSPOSED, COMPARED = 0.2, 20
-"""How much more words texts must share by column than by row for a square nest of references to be refused, and how many rows and columns are
-compared. On segments of WMT and WebNLG with two or three references, 93 to 99 in 100 transposed nests are noticed, and no correct one is refused
-(of BAGEL, whose outputs are nearly alike, 15 in 10,000 nests of neighbouring outputs are)."""
+"""Share of words that texts must have in common by column beyond that by row for a square nest of references to be refused, and the number
+of rows and columns that are compared. On segments of WMT and WebNLG with two or three references, 93 to 99 in 100 transposed nests are
+noticed, and no correct one is refused (of BAGEL, whose outputs are nearly alike, 15 in 10,000 nests of neighbouring outputs are)."""
 EmptyReference = Literal["error", "score"]
 _ARGUMENT = re.compile(r"(\w+)\[\d+\](?:\[(\d+)\])?")
 _WORD = re.compile(r"\w+|[^\w\s]")

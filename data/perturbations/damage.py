@@ -25,7 +25,7 @@ FUNCTION = ("ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ")
 SMOOTHING = 0.6
 """The power of a word's frequency with which it is drawn: rare words are drawn more often than they occur."""
 LEAST = 2
-"""How often a word must occur to be drawn."""
+"""Least frequency of a word that is drawn."""
 CONFUSED = replacements("damage.confused")
 WRONG_FORMS = alternatives("damage.wrong_forms")
 """Penn tag of a word -> tags of forms that are wrong in its place."""
@@ -249,7 +249,7 @@ WEIGHTS = {
     **dict.fromkeys(("split_word", "shuffled_words"), 0.4),
 }
 OPERATIONS: dict[str, Perturbation] = {name: {**PERTURBATIONS, **DAMAGES}[name] for name in WEIGHTS}
-"""What a sentence may undergo to become bad English; WEIGHTS says how often each is drawn."""
+"""Operations that make a sentence bad English; WEIGHTS has the frequency of each."""
 STILL_GRAMMATICAL = frozenset(("replaced_word", "misused_word", "added_word"))
 """Operations after which a sentence may still be acceptable English."""
 ATTEMPTS = 12

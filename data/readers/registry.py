@@ -21,7 +21,7 @@ DIMENSIONS = ("informativeness", "naturalness", "quality")
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How a file of the development data is read.
+    """Describe the layout of a file of the development data.
 
     Attributes
     ----------

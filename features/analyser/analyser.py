@@ -146,7 +146,7 @@ def _chunks(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
 
 
 class _AnalysedSentence(NamedTuple):
-    """What the models say of one sentence.
+    """Hold the predictions of the models for one sentence.
 
     Attributes
     ----------

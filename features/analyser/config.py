@@ -1,4 +1,4 @@
-"""Which models analyse the texts: those of a model set, the paper's, or any mix of local folders and hub names."""
+"""Choice of the models that analyse texts: those of a model set, the paper's, or any mix of local folders and hub names."""
 
 from __future__ import annotations
 
@@ -101,5 +101,5 @@ class ModelConfig:
 
     @property
     def foreign(self) -> tuple[str, ...]:
-        """Which models are not the set's own: ``encoder``, ``parser``, ``acceptability``."""
+        """Return the models that are not the set's own: ``encoder``, ``parser``, ``acceptability``."""
         return tuple(name for name in ("encoder", "parser", "acceptability") if getattr(self, name) != EMBEDDED)

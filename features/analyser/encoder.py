@@ -34,7 +34,7 @@ SIZES = (
     "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size max_position_embeddings type_vocab_size layer_norm_eps"
     " hidden_act first_position relative_attention_num_buckets dropout"
 ).split()
-"""What our files say of a trunk; ``first_position`` is the number of a row's first piece in the table of positions."""
+"""Settings of a trunk in our files; ``first_position`` is the number of a row's first piece in the table of positions."""
 MPNET_NAMES = {
     "attention.self.query": "attention.attn.q",
     "attention.self.key": "attention.attn.k",

@@ -23,11 +23,11 @@ from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
 PARTS = (*ANALYSING, "idf")
-"""The parts that every set has, a folder each. The net (``scorer``) is asked for where it is needed: it is fitted to the others."""
+"""The parts of every set, one folder each. The net (``scorer``) is fitted to them and required only where it is used."""
 Config = TypeVar("Config")
 FORMAT = "analysis-4"
 RUN = "run-3"
-"""How the models are run: raised when the same models come to give other last digits. Like `arithmetic`, part of the key of stored analyses alone."""
+"""Version of the way in which models are run, raised when their last digits change. Like `arithmetic`, part of the key of stored analyses only."""
 
 
 @dataclass(frozen=True, slots=True)

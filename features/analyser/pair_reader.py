@@ -32,7 +32,7 @@ from .weights import load_weights
 LONGEST = 1000
 """Words of both texts in one row; longer pairs are read in parts that correspond by their places."""
 COMPANY = 5
-"""How many values `company` has."""
+"""Number of values of `company`."""
 CLOSING = frozenset(".!?")
 """Marks that end a text."""
 ADAPTED = {

@@ -37,7 +37,7 @@ LEMMAS = 100_000
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile(r"[!-~]{1000,}")
 SENTENCE_END = re.compile(r"[.!?…:;。！？)\]}][\"'”’»*_]*$")
-"""What a sentence closes with, unless a line ends there."""
+"""Marks that end a sentence, unless a line ends there."""
 
 
 class SurfaceToken(NamedTuple):
@@ -187,7 +187,7 @@ def embedded_pipeline(folder: Path) -> Pipeline:
 
 
 def model_file(folder: Path, name: str) -> Path:
-    """Where one of MODELS lies below the folder of a set."""
+    """Return the path of one of MODELS in the folder of a set."""
     return Path(folder) / name / f"{name}.safetensors"
 
 

@@ -22,7 +22,7 @@ MARKS = {
     "SEP": ("</s>", "[SEP]"),
     "MASK": ("<mask>", "[MASK]"),
 }
-"""How the special pieces are written in vocabularies of MPNet and of BERT."""
+"""Names of the special pieces in vocabularies of MPNet and of BERT."""
 
 
 @dataclass(frozen=True, slots=True)

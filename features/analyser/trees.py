@@ -83,7 +83,7 @@ def _number(part: str) -> int:
 
 
 class WordRows(NamedTuple):
-    """Where the words of a sentence stand among the rows of its states (row 0 is the beginning mark).
+    """Hold the places of the words of a sentence among the rows of its states (row 0 is the beginning mark).
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class WordRows(NamedTuple):
 
 
 class ParsedTree(NamedTuple):
-    """What the head says of one sentence: for each word its tags, its head (1-based, 0 for the root) and its relation."""
+    """Hold the prediction for one sentence: for each word its tags, its head (1-based, 0 for the root) and its relation."""
 
     upos: tuple[str, ...]
     xpos: tuple[str, ...]
@@ -356,7 +356,7 @@ def load_tree_head(folder: Path) -> TreeHead:
 
 
 class Reading(NamedTuple):
-    """What is known of one sentence: the trunk's states of its text, its tags and its tree."""
+    """Hold one sentence: the trunk's states of its text, its tags and its tree."""
 
     states: SentenceStates
     tree: ParsedTree
@@ -384,7 +384,7 @@ class TreeReader:
 
 
 def word_places(token: str, words: Sequence[str], start: int) -> list[tuple[int, int]]:
-    """Where each word of a token that begins at ``start`` lies: side by side when they add up to the token, else all over all of it."""
+    """Return the characters of each word of a token that begins at ``start``: side by side if they add up to the token, else the whole token."""
     if len(words) == 1 or "".join(words).lower() != token.lower() or sum(map(len, words)) != len(token):
         return [(start, start + len(token))] * len(words)
     spans = []
@@ -395,7 +395,7 @@ def word_places(token: str, words: Sequence[str], start: int) -> list[tuple[int,
 
 
 def _places(sentence: Any, pieces: Encoded) -> WordRows:
-    """Which rows of the states belong to each word: those of the pieces that share a character with it, the beginning mark for none."""
+    """Return the rows of the states of each word: those of the pieces that share a character with it, the beginning mark for none."""
     begin: int = sentence.tokens[0].start_char
     spans: list[tuple[int, int]] = []
     place: list[int] = []

@@ -30,7 +30,7 @@ POSITION = 0.3
 SAME_LEMMA, SAME_FORM = 0.9, 1.0
 """The least similarity of words with the same lemma, and of words with the same form."""
 SAME_COSINE = 0.1
-"""How much the cosine adds to the similarity of words with the same form, which decides between several of them."""
+"""Share of the cosine in the similarity of words with the same form, which decides between several of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Quantity:
 
 
 SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12.0}
-"""What a number can be multiplied by; these words are kept."""
+"""Multipliers of a number; these words are kept."""
 ALIKE = str.maketrans(dict(zip("\u00a0\u202f\u2009’−–—⁄İıſK", "   '---/IisK", strict=True)))
 """Characters that are read as another one."""
 NOT_JOINED = ("million", "billion", "trillion", "o", "oh")
@@ -121,12 +121,12 @@ EXACT = re.compile(
 )
 """Code in backquotes; addresses of mail and pages, and names of files: every character counts."""
 LETTERS = re.compile(r"[^\W\d_]+(?!\w)")
-"""What directly after digits is a unit of its own: 80px, 1990s, 2FA."""
+"""Units directly after digits: 80px, 1990s, 2FA."""
 JOINED = re.compile(r"\s(?:and\s)?(?=\d)", re.IGNORECASE)
 START = re.compile(
     rf"(?i)(?<![^\W_])(?:(?:(?<![\w)\]])[-+])?(?:(?:{CURRENCY})\s?)?-?\.?\d|(?:minus|negative)\s|{MONTH}|an?\s|[^\W\d_]+\d|v\.?\s?\d|(?:version|release)\s)"
 )
-"""Where a quantity may begin."""
+"""Places where a quantity may begin."""
 JOINING = ("time", "length", "mass", "money:USD", "money:EUR", "money:GBP")
 
 

@@ -15,7 +15,7 @@ from .quantities import Quantity, in_digits
 
 TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[.;!?\n,]")
 BREAKS = frozenset(", . ; ! ? \n and but or while whereas then".split(" "))
-"""Where a clause ends."""
+"""Ends of clauses."""
 FUNCTION_WORDS = frozenset(
     "a an the of in on at to by for from with into per than as is are was were be been being has have had do does did will would can could "
     "it its this that these those he she they we you i his her their our your my him them there here who which when where not no so also "

@@ -1,1 +1,1 @@
-"""How four features become one score: the net, exact contributions, signatures, tables of features."""
+"""Combine four features into one score: the net, exact contributions, signatures, tables of features."""

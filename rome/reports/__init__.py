@@ -1,1 +1,1 @@
-"""How results look: one model of a report, built from results, rendered as text, as HTML and as files."""
+"""Show results: one model of a report, built from results, rendered as text, as HTML and as files."""

@@ -24,7 +24,7 @@ COST = {"none": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0}
 MOST = UNRELATED = 25.0
 """The highest cost of a text, and that of a text that has nothing to do with its reference."""
 RUNGS = (1, 2, 4, 8)
-"""How many changes the members of a ladder have, at most."""
+"""Most changes of a member of a ladder."""
 OWN = 0.5
 """The share of ladders whose text is the reference; the others change an output."""
 UNLIKE = 12.0

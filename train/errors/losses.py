@@ -27,7 +27,7 @@ MARKED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each loss counts.
+    """Set the weight of each loss.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the reader says of b pairs of up to N places.
+    """Hold the predictions for b pairs of up to N places.
 
     Attributes
     ----------

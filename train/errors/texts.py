@@ -1,4 +1,4 @@
-"""What the reader of both texts is trained on: texts in pairs that say the same, changes of each, and how far real outputs agree."""
+"""Prepare training texts of the reader: paraphrases, changes of each text, and the agreement of real outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LENGTHS = (4, 48)
 SAMPLE = 3000
 BLOCK = 250
 EACH = {"none": 8, "critical": 12, "other": 5}
-"""How many changes of a text are kept: harmless ones, critical ones, and those of other severities."""
+"""Numbers of changes kept per text: harmless ones, critical ones, and those of other severities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Pat
 
 
 _worker: tuple[Any, int, Materials]
-"""What a process holds: a metric, and of what changes are made."""
+"""State of a worker process: a metric, the seed, and the material of changes."""
 
 
 def _start(models: str, seed: int, sample: Sequence[str], store: Path) -> None:
@@ -211,7 +211,7 @@ MOST = 10
 """Outputs of a segment that are compared."""
 TOGETHER = 32
 REFERENCE = 2.0
-"""What a reference counts beside one output."""
+"""Weight of a reference beside one output."""
 
 
 def write_agreements(path: Path, seed: int, segments: int) -> Path:

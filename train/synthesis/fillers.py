@@ -275,7 +275,7 @@ ANCHOR = 2
 
 
 class _Gap(NamedTuple):
-    """What the encoder reads, what the decoder starts with, the ids that end a filling, and if a blank is before the gap."""
+    """Input of the encoder, start of the decoder, ids that end a filling, and whether a blank is before the gap."""
 
     read: list[int]
     written: list[int]
