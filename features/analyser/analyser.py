@@ -20,7 +20,7 @@ from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser,
 from .pieces import Encoded, merge_windows, pooled, touched
 from .transformer import Classifier, TransformerEncoder
 
-CHUNK_CHARACTERS = 8_000
+CHUNK_CHARACTERS = 16_000
 """Texts that are worked on together have about so many at most, or what fills a batch."""
 
 

@@ -164,7 +164,7 @@ def _lesson(kind: str, members: Iterable[Member]) -> Group:
 
 def _groups(chance: random.Random, times: float) -> Iterator[Group]:
     rows = [group for group in training_groups() if not is_held_out_group(group.id)]
-    for _ in range(round(24 * times)):
+    for _ in range(round(12 * times)):
         for group in rows:
             lesson = annotated(group, chance)
             more = _with_another_sentence(group, chance.choice(rows), chance) if chance.random() < 0.3 else []
