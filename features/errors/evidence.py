@@ -95,7 +95,7 @@ class ErrorsConfig:
 
     threshold: float = 0.2
     join: float = 0.1
-    nearness: float = 0.6
+    nearness: float = 0.4
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""
     below: int = 0

@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers import AutoModel
 
 from rome.exceptions import InputError
@@ -82,7 +83,7 @@ class ErrorsOptions(TrainingOptions):
     bits
         Of the adapters' stored numbers
     kept
-        The share of the adapters' change of the layers that is stored: a little less than all orders new texts better
+        The share of the adapters' change that is stored: a little less than all orders new texts better
     """
 
     steps: int = 2200
@@ -139,16 +140,18 @@ def run(arguments: argparse.Namespace) -> int:
         pack_further(arguments.source, options.models, folder)
     torch.manual_seed(options.seed)
     net, drawn = begun(options, folder), Lessons.load(folder / LESSONS)
+    before = {name: tensor.detach().cpu().clone() for name, tensor in net.own().items() if name.endswith(".up")}
     figures: dict[str, object] = {}
     if options.signals and not (options.resume and (options.work / CHECKPOINT).is_file()):
         figures["signals"] = first_stage(net, files, options)
     seconds = fit(net, drawn, options)
-    export(net, options.out, options.bits, options.kept)
+    partly = {name: tensor.lerp(net.own()[name].detach().cpu(), options.kept) for name, tensor in before.items()}
+    export(net, options.out, options.bits, partly)
     held_out = Batches(Lessons.load(folder / HELD_OUT), *tokens_of(options.models), parts=options.parts)
     figures["held_out_groups"] = judge(net, held_out, options.device)
-    before = f"It went on from the reader of {options.begin}. " if options.begin else ""
-    before += f"The reader of {options.teacher} taught it, too. " if options.teacher else ""
-    text = card_text("errors", before=before) | {"data": described(drawn)}
+    earlier = f"It went on from the reader of {options.begin}. " if options.begin else ""
+    earlier += f"The reader of {options.teacher} taught it, too. " if options.teacher else ""
+    text = card_text("errors", before=earlier) | {"data": described(drawn)}
     more = ["--only", *map(_quoted, arguments.only)] if arguments.only else []
     more += ["--synthesized", *(path.name for path in files)] if files else []
     write_card(options.out, **text, **provenance("errors", options, options.steps, seconds, *more), figures=figures)
@@ -301,19 +304,22 @@ def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int) ->
         yield [part.to(options.device) for part in parts]
 
 
-def export(net: PairNet, out: Path, bits: int, kept: float) -> None:
+def export(net: PairNet, out: Path, bits: int, changed: Mapping[str, Tensor]) -> None:
     """Write what the reader has besides the trunk: adapters, norms, marks, the maps to what it says, and further layers.
 
     Matrices as int8, those of the adapters and of further layers with fewer different values, which archives store in less space.
 
-    Notes
-    -----
-    Less than the whole change is stored as in Wortsman et al. 2022 (WiSE-FT), which average trained weights with those before.
+    Parameters
+    ----------
+    bits
+        Of the adapters' numbers.
+    changed
+        Tensors by name that are written in place of the net's: averages of those before and after training (Wortsman et al. 2022, WiSE-FT).
     """
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
     tensors = {name: tensor.detach().float().cpu() for name, tensor in net.own().items()}
     tensors["prior"] = torch.tensor([0.0, *[log1p(Weights().error)] * 3])  # how much more often a step counts marked words
-    tensors |= {name: tensor * kept for name, tensor in tensors.items() if name.endswith(".up")}
+    tensors |= changed
     further = {name: tensor.cpu() for name, tensor in net.further.items()}
     rounded = {name: bits for name in tensors if ".maps." in name} | dict.fromkeys(further, FURTHER_BITS)
     save_weights(out / READER_FILE, tensors | further, about, bits=rounded)
