@@ -49,7 +49,7 @@ class RoMe:
     >>> metric = RoMe()
     >>> result = metric.score(references=["The museum opens at nine."], hypotheses=["The museum opens at ten."])
     >>> f"{result:.2f}"
-    '0.38'
+    '0.40'
     >>> result[0].evidence.errors.errors[0].type
     'number'
 
