@@ -134,7 +134,7 @@ def test_the_amount_is_shared_by_what_words_cost() -> None:
         (SURE, 16.0, "critical"),
         (SURE, 5.0, "critical"),
         (SURE, 3.0, "major"),
-        (("critical", 0.3, "name"), 5.0, "minor"),
+        (("critical", 0.3, "name"), 3.0, "minor"),
         (("minor", 0.9, "style"), 1.0, "minor"),
         (("minor", 0.9, "style"), 20.0, "minor"),
     ],
