@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
+from rome.combining.combiner import Combiner
 from rome.data.readers.rated import RatedSegment, RatedSet
 from rome.evaluation.diagnosis.ablation import (
     COLUMNS,
@@ -21,6 +22,7 @@ from rome.metric import RoMe
 
 from handmade import analysis, guessing
 
+NET = Combiner.load()
 REFERENCES = [["the grey cat sleeps on a mat", "a cat is asleep"], ["two dogs bark"], ["rain fell all night long"]]
 HYPOTHESES = ["a cat sleeps", "dogs two bark loudly", ""]
 
@@ -90,9 +92,9 @@ def test_table_has_the_rows_of_the_paper_and_its_numbers_are_those_of_scipy() ->
     features = _table(40)
     people = features.values[:, 2] + 0.5 * features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=40)
     rated = _rated(people)
-    table = ablation(rated, features, samples=50, progress=False)
+    table = ablation(rated, features, NET, samples=50, progress=False)
     rows = {tuple(row[n] for n in (0, 1, 3)): dict(zip(table.columns, row, strict=True)) for row in table.rows}
-    assert len(rows) == len(table.rows) == 2 * (3 + 6 + 4)
+    assert len(rows) == len(table.rows) == 2 * (3 + 2 * (6 + 4))
     for name in GROWING_SETS:
         assert ("good", name, "refitted") in rows
     alone = rows["good", "EMD soft", "alone"]
@@ -101,6 +103,9 @@ def test_table_has_the_rows_of_the_paper_and_its_numbers_are_those_of_scipy() ->
     items = [segment.group for segment in rated.segments]
     full = cross_validated(features.matrix(GROWING_SETS["+ errors"]), people, items)
     assert rows["good", "+ errors", "refitted"]["spearman"] == pytest.approx(spearmanr(full, people).statistic)
+    best = features.matrix(GROWING_SETS["+ errors"])
+    shipped = NET.score_rows(np.column_stack([best[:, :2], np.ones(40), best[:, 3]]))
+    assert rows["good", "all without grammar", "as shipped"]["spearman"] == pytest.approx(spearmanr(shipped, people).statistic)
     for row in rows.values():
         assert row["spearman low"] <= row["spearman"] <= row["spearman high"] or row["dimension"] == "bad"
         if row["compared with"] is not None:
@@ -112,7 +117,7 @@ def test_a_component_that_matters_shows_and_one_that_does_not_does_not() -> None
     """Ratings made of meaning and grammar: adding or leaving out grammar changes the agreement beyond chance, errors do not."""
     features = _table(120, seed=3)
     people = features.values[:, 2] + features.values[:, 4] + 0.1 * np.random.default_rng(1).normal(size=120)
-    table = ablation(_rated(people), features, samples=60, progress=False)
+    table = ablation(_rated(people), features, NET, samples=60, progress=False)
     rows = {(row[1], row[3]): dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "good"}
     assert rows["+ grammar", "refitted"]["change low"] > 0.05
     assert rows["all without grammar", "refitted"]["change high"] < -0.05
@@ -124,7 +129,9 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
     """Other metrics get a row a dimension, compared with the full set; the same seed gives the same table."""
     features = _table(30)
     rated = _rated(features.values[:, 3])
-    tables = [ablation(rated, features, others={"other": features.values[:, 3]}, samples=20, progress=False) for _ in range(2)]
+    tables = [
+        ablation(rated, features, NET, others={"other": features.values[:, 3]}, samples=20, progress=False) for _ in range(2)
+    ]
     assert repr(tables[0]) == repr(tables[1])
     found = dict(zip(tables[0].columns, next(row for row in tables[0].rows if row[:2] == ("good", "other")), strict=True))
     assert found["spearman"] == 1.0 and found["compared with"] == "+ errors refitted" and found["scorer"] == "as given"
@@ -133,9 +140,9 @@ def test_given_scores_stand_beside_and_the_run_repeats() -> None:
 def test_too_little_data_is_refused() -> None:
     """Too few items, and ratings that are all equal, are named."""
     with pytest.raises(InputError, match="3 items cannot be split into 5 folds"):
-        ablation(_rated(np.arange(6.0)), _table(6), samples=10, progress=False)
+        ablation(_rated(np.arange(6.0)), _table(6), NET, samples=10, progress=False)
     with pytest.raises(InputError, match="different ratings"):
-        ablation(_rated(np.ones(20)), _table(20), samples=10, progress=False)
+        ablation(_rated(np.ones(20)), _table(20), NET, samples=10, progress=False)
 
 
 def test_correlations_between_scores() -> None:

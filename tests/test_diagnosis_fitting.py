@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import check_grad, minimize
 from scipy.stats import spearmanr
 
+from rome.combining.fitting import NetSettings, fit_net
 from rome.evaluation.diagnosis.fitting import (
     cross_validated,
     fit_monotone_net,
@@ -22,6 +26,34 @@ def _rated(rows: int, columns: int = 3, *, noise: float = 0.2, seed: int = 0) ->
     chance = np.random.default_rng(seed)
     features = chance.random((rows, columns))
     return features, features[:, : min(2, columns)].sum(axis=1) + noise * chance.normal(size=rows)
+
+
+def test_the_gradient_is_that_of_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finite differences of the loss give the same gradient, with clamped scores, weights and ranked pairs; L-BFGS lowers the loss."""
+    seen: list[Callable[[np.ndarray], tuple[float, np.ndarray]]] = []
+
+    def watching(loss: Callable[[np.ndarray], tuple[float, np.ndarray]], start: np.ndarray, **options: object) -> object:
+        seen.append(loss)
+        found = minimize(loss, start, **options)
+        assert found.fun < loss(start)[0]
+        return found
+
+    monkeypatch.setattr("rome.combining.fitting.minimize", watching)
+    chance = np.random.default_rng(0)
+    values = np.vstack([np.ones((5, 4)), chance.random((45, 4))])
+    order = chance.integers(50, size=(30, 2))
+    for ranked in (order, order[:0]):
+        fit_net(values, chance.random(50), chance.random(50), ranked, NetSettings(hidden=3, weight_floor=(1.0, 0.02, 0.6, 1.0)))
+        for _ in range(3):
+            point = chance.normal(size=19)
+            assert check_grad(lambda at: seen[-1](at)[0], lambda at: seen[-1](at)[1], point) < 1e-4
+
+
+def test_targets_of_zero_and_one_are_learned() -> None:
+    """Perfect features with the target 1, the worst with 0: a finite loss, and scores at both ends of the scale."""
+    values, targets = np.array([[1.0] * 4, [0.5] * 4, [0.0] * 4]), np.array([1.0, 0.4, 0.0])
+    scores = fit_net(values, targets, np.ones(3), np.empty((0, 2), np.int64), NetSettings()).score_rows(values)
+    assert scores[0] == 1.0 and scores[1] == pytest.approx(0.4, abs=0.05) and scores[2] < 0.1
 
 
 @settings(max_examples=25, deadline=None)

@@ -22,6 +22,7 @@ from rome.train.common.textattack import (
 )
 from rome.train.scorer.chains import make_pairs
 from rome.train.scorer.pairs import TrainingPair
+from rome.train.synthesis.severities import Edits, Verdict
 
 TEXT = "In 1904 the large company did not announce 25 new products because the market fell."
 WORDS = ("large", "big", "huge", "market", "shop", "fell", "dropped", "products", "goods", "new", "recent")
@@ -43,6 +44,16 @@ def vocabulary() -> Vocabulary:
     vectors += np.random.default_rng(1).normal(size=vectors.shape) * 0.05
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     return Vocabulary(WORDS, vectors, nearest(vectors, 3))
+
+
+class FakeSeverity:
+    """Every edit weighs 0.3."""
+
+    signature = "fake"
+
+    def of(self, edits: Edits) -> list[Verdict]:
+        """Judge each edit."""
+        return [(True, {"weight": 0.3})] * len(edits)
 
 
 def changed(text: str) -> int:
@@ -68,11 +79,11 @@ def test_odd_texts_never_end_the_run(perturber: Perturber) -> None:
 def test_the_ladder_gets_heavier_rung_by_rung(perturber: Perturber) -> None:
     """Light, medium and heavy versions of a base pair share its group and grow in strength and severity."""
     bases = [TrainingPair(f"{n}-clean", str(n), TEXT, TEXT, "made", "identity", "none", "clean", 0, 0.0) for n in range(3)]
-    pairs = list(make_pairs(bases, perturber, 0))
-    assert list(make_pairs(bases, perturber, 0)) == pairs
+    pairs = list(make_pairs(bases, perturber, FakeSeverity(), 0))
+    assert list(make_pairs(bases, perturber, FakeSeverity(), 0)) == pairs
     for base in bases:
         own = [pair for pair in pairs if pair.group == base.group]
-        rungs = [pair for pair in own if pair.level != "severe" and "-single-" not in pair.id]
+        rungs = [pair for pair in own if pair.level != "severe"]
         assert [pair.level for pair in rungs] == ["clean", "light", "medium", "heavy"]
         for low, high in zip(rungs, rungs[1:], strict=False):
             assert low.strength < high.strength and low.severity < high.severity and high.reference == TEXT

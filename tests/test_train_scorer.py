@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 from collections import Counter
 from dataclasses import replace
@@ -12,34 +13,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.groups import is_held_out_group, read_groups  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
-from rome.features.values import FEATURES  # noqa: E402
+from rome.train.common.textattack import Request  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
-from rome.train.scorer.chains import edit_severity  # noqa: E402
+from rome.train.scorer.chains import edit_severity, make_pairs  # noqa: E402
 from rome.train.scorer.net import (  # noqa: E402
-    MonotoneNet,
     ScorerConfig,
-    fit_targets,
     held_out_mask,
+    is_textattack,
     ranked_pairs,
     scale_figures,
+    with_settings,
 )
 from rome.train.scorer.pairs import (  # noqa: E402
     ACCEPTABLE_TEXTS,
+    FORMER,
     GROUP_QUALITY,
     TRANSLATED,
     TrainingPair,
-    agreed_pairs,
     group_pairs,
     rated_pairs,
     read_pairs,
     write_pairs,
 )
+from rome.train.synthesis.severities import Edits, Verdict  # noqa: E402
 
 STEPS = (
     ("clean", "none", 0, 0.0),
@@ -74,25 +76,6 @@ def _recipe(tmp_path: Path, name: str, *extra: str) -> Path:
     return tmp_path / name
 
 
-def test_numpy_forward_equals_torch_forward() -> None:
-    """The exported net computes what the trained one does."""
-    net = MonotoneNet(9, dict.fromkeys(FEATURES, 0.02), torch.Generator().manual_seed(3))
-    rows = np.random.default_rng(0).random((200, 4))
-    with torch.no_grad():
-        expected = net.score(net(torch.from_numpy(rows))).numpy()
-        perfect = net.score(net(torch.ones(1, 4, dtype=torch.float64)))
-    assert np.allclose(net.to_combiner("").score(rows), expected, rtol=0, atol=1e-13)
-    assert perfect.tolist() == [1.0] and expected.max() <= 1.0
-
-
-def test_targets_of_zero_and_one_are_learned() -> None:
-    """Perfect features with the target 1, the worst with 0: a finite loss, and scores at both ends of the scale."""
-    values, targets = np.array([[1.0] * 4, [0.5] * 4, [0.0] * 4]), np.array([1.0, 0.4, 0.0])
-    net = fit_targets(values, targets, np.ones(3), np.empty((0, 2), np.int64), ScorerConfig(steps=800))
-    scores = net.to_combiner("").score(values)
-    assert scores[0] == 1.0 and scores[1] == pytest.approx(0.4, abs=0.05) and scores[2] < 0.1
-
-
 def test_same_seed_same_bytes_and_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One command, run twice, writes identical weights; another seed writes others; the card holds the scale's anchors."""
     monkeypatch.setattr(scorer, "measured", lambda arguments, references, hypotheses: synthetic()[1])
@@ -102,6 +85,9 @@ def test_same_seed_same_bytes_and_a_card(tmp_path: Path, monkeypatch: pytest.Mon
     card = json.loads((first / "card.json").read_text())
     assert card["seed"] == 0 and {"mean_identity", "mean_unrelated", "ranking_accuracy"} <= set(card["figures"])
     assert Combiner.load(first / "scorer.safetensors").feature_signature == "made:1"
+    digest = hashlib.sha256((tmp_path / "pairs.jsonl").read_bytes()).hexdigest()
+    assert digest in card["notes"] and card["recipe"].endswith("--set steps=150") and "--pairs pairs.jsonl" in card["recipe"]
+    assert sum(float(each.split()[-5]) for each in card["data"]) == pytest.approx(100.0, abs=0.3)
 
 
 @pytest.mark.parametrize("objective", ["graded", "binary"])
@@ -121,6 +107,23 @@ def test_targets_order_the_damage() -> None:
         targets = [ScorerConfig().target(pair) for pair in pairs[4 * group : 4 * group + 4]]
         assert targets == sorted(targets, reverse=True) and len(set(targets)) == 4
     assert [ScorerConfig(objective="binary").target(pair) for pair in pairs[:4]] == [1.0, 0.0, 0.0, 0.0]
+
+
+def write_bases(tmp_path: Path) -> None:
+    """Sentences of Wikipedia, segments of WMT with two references and an output, and paraphrases."""
+    (tmp_path / "text").mkdir()
+    words = ("many people", "some farmers", "two teachers", "young artists", "old sailors", "most tourists")
+    texts = [f"{who} visited a market number {n} before it rained" for n in range(10) for who in words]
+    rows: dict[str, list[dict[str, object]]] = {"text/wikipedia_sentences": [{"text": text} for text in texts]}
+    for year in ("22", "23"):
+        rows[f"text/wmt{year}_to_en_outputs"] = [
+            {"lp": "de-en", "reference": [f"In 20{year} {text}", f"{text} in 20{year}"], "outputs": {"x": f"{text} {year}"}}
+            for text in texts
+        ]
+    rows["pairs/msrp_train"] = [{"a": text, "b": f"yesterday {text}", "paraphrase": 1} for text in texts]
+    for name, lines in rows.items():
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt", encoding="utf-8") as out:
+            out.writelines(json.dumps(line) + "\n" for line in lines)
 
 
 def write_rated(tmp_path: Path, *sources: str) -> None:
@@ -151,19 +154,16 @@ def test_rated_pairs_are_ranked_by_what_people_said(tmp_path: Path, monkeypatch:
     assert figures["rated_tau"] == pytest.approx(1.0) and "mean_good_paraphrase" not in figures
 
 
-def test_outputs_are_ranked_by_their_agreement(tmp_path: Path) -> None:
-    """Five outputs a segment at most, as good as they agree with the others, the same for the same seed; they hardly set the scale."""
-    rows = [{"reference": f"the dog number {n}", "outputs": [[f"dog {n} {k}", k / 10] for k in range(3 + n)]} for n in range(6)]
-    path = tmp_path / "agreement.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    pairs = agreed_pairs(path, 4, 0)
-    assert pairs == agreed_pairs(path, 4, 0) != agreed_pairs(path, 4, 1) and len(agreed_pairs(path, 99, 0)) == 3 + 4 + 4 * 5
-    assert len({pair.group for pair in pairs}) == 4 and len({pair.id for pair in pairs}) == len(pairs)
-    config = ScorerConfig()
-    for pair in pairs:
-        assert config.target(pair) == pair.quality == int(pair.hypothesis[-1]) / 10
-        assert config.weight(pair) < config.weight(replace(pair, base="rated"))
-        assert pair.reference.split()[-1] == pair.hypothesis.split()[1]
+def test_textattack_has_its_share_of_the_loss() -> None:
+    """A share of the weights, whatever the numbers of pairs; the mean weight is 1, and severe cases count as much as ratings."""
+    pairs, _ = synthetic()
+    pairs.append(TrainingPair("r", "r", "a", "b", "made", "rated", quality=0.4))
+    made = np.array([is_textattack(pair) for pair in pairs])
+    assert made.sum() == 400
+    for share in (0.05, 0.2, 0.4):
+        weights = ScorerConfig(textattack=share).weights(pairs)
+        assert weights[made].sum() / weights.sum() == pytest.approx(share) and weights.mean() == pytest.approx(1.0)
+        assert weights[3] * 2.0 == pytest.approx(weights[-1])
 
 
 MARKED = (
@@ -211,13 +211,100 @@ def test_annotated_groups_grade_by_severity_alone(tmp_path: Path, monkeypatch: p
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs
 
 
-def test_making_pairs_needs_what_the_reader_was_trained_on(tmp_path: Path) -> None:
-    """Texts and outputs of `rome train errors`: both are named before anything is made."""
-    parser = argparse.ArgumentParser()
-    scorer.add_arguments(parser)
-    for given in ([], ["--texts", "x"], ["--agreement", "x"]):
-        with pytest.raises(InputError, match="--texts and --agreement"):
-            scorer.run(parser.parse_args(["--out", str(tmp_path), "--work", str(tmp_path), *given]))
+class FakePerturber:
+    """Changes one word more at every step: to a synonym, or to nothing."""
+
+    operations = ("embedding", "word_deletion")
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.closed = False
+
+    def run(self, request: Request) -> str:
+        """Change the first word that is not yet a synonym, or drop it."""
+        words = request.text.split()
+        for _ in range(request.edits):
+            place = next(n for n, word in enumerate(words) if not word.startswith("s"))
+            words[place : place + 1] = [f"s{words[place]}"] if request.operation == "embedding" else []
+        return " ".join(words)
+
+    def close(self) -> None:
+        """End it."""
+        self.closed = True
+
+
+class FakeSeverity:
+    """Every edit weighs 0.3."""
+
+    signature = "fake"
+
+    def of(self, edits: Edits) -> list[Verdict]:
+        """Judge each edit."""
+        assert all(text[edit.start : edit.end] == edit.original for text, edit in edits)
+        return [(True, {"weight": 0.3})] * len(edits)
+
+
+def test_a_synonym_weighs_what_the_judge_says() -> None:
+    """Steps of synonyms have the weights of their edits, others those of their words; severities add up along the ladder."""
+    text = "many people walked to a big old market where nobody knew their names before"
+    bases = [TrainingPair(f"{n}-clean", str(n), text, text, "made", "identity") for n in range(30)]
+    pairs = list(make_pairs(bases, FakePerturber(), FakeSeverity(), 0))
+    before: dict[str, TrainingPair] = {}
+    kinds = Counter[str]()
+    for pair in (pair for pair in pairs if pair.level != "severe"):
+        last = before.get(pair.group)
+        if last is not None:
+            step = pair.severity - last.severity
+            kinds[pair.operation] += 1
+            if pair.operation == "embedding":
+                assert 0.1 <= step <= 0.3 * (pair.strength - last.strength) + 1e-6
+            else:
+                assert step == pytest.approx(edit_severity(last.hypothesis, pair.hypothesis, pair.operation)[1])
+        before[pair.group] = pair
+    assert min(kinds["embedding"], kinds["word_deletion"]) > 5
+
+
+def test_one_command_makes_pairs_and_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rome train scorer --out FOLDER` alone makes the pairs, measures and fits; TextAttack starts once; --pairs repeats the net."""
+    started: list[FakePerturber] = []
+
+    def start(*_: object, **__: object) -> FakePerturber:
+        started.append(FakePerturber())
+        return started[-1]
+
+    def measure(_: object, references: list[str], hypotheses: list[str]) -> FeatureTable:
+        shared = [
+            len(set(a.split()) & set(b.split())) / max(1, len(set(a.split())))
+            for a, b in zip(references, hypotheses, strict=True)
+        ]
+        count = len(shared)
+        rows = np.repeat(np.array(shared)[:, None], 4, axis=1)
+        return FeatureTable(np.arange(count), np.zeros(count, int), rows, rows, signature="made:1")
+
+    monkeypatch.setenv("ROME_DATA", str(tmp_path))
+    monkeypatch.setattr("rome.train.errors.sources.OWN_GROUPS", tmp_path / "none")
+    for name, value in (
+        ("Perturber", start),
+        ("trunk_vocabulary", lambda: None),
+        ("load_severity", FakeSeverity),
+        ("measured", measure),
+    ):
+        monkeypatch.setattr(scorer, name, value)
+    write_rated(tmp_path, "2014-images")
+    write_groups(tmp_path, 200)
+    write_bases(tmp_path)
+    folders = []
+    for extra in ([], ["--pairs", str(tmp_path / "first.work/pairs.jsonl")], ["--objective", "binary"]):
+        folders.append(tmp_path / ("first", "again", "binary")[len(folders)])
+        given = ["--out", str(folders[-1]), "--work", f"{folders[-1]}.work", "--bases", "0.05", *extra]
+        parser = argparse.ArgumentParser()
+        scorer.add_arguments(parser)
+        assert scorer.run(parser.parse_args(given)) == 0
+    weights = [(folder / "scorer.safetensors").read_bytes() for folder in folders]
+    assert weights[0] == weights[1] != weights[2] and len(started) == 2 and all(one.closed for one in started)
+    cards = [json.loads((folder / "card.json").read_text()) for folder in folders]
+    assert any(each.startswith("textattack") and each.endswith("20.0 % of the loss") for each in cards[0]["data"])
+    assert cards[0]["data"] == cards[1]["data"] and cards[0]["notes"] in cards[1]["notes"]
+    assert not any(each.startswith(("rated", "system", "severe", "groups")) for each in cards[2]["data"])
 
 
 def test_no_rated_pair_is_a_machine_translation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,28 +316,33 @@ def test_no_rated_pair_is_a_machine_translation(tmp_path: Path, monkeypatch: pyt
     pairs = rated_pairs(30, 0)
     assert 0 < len(pairs) < 10 and {pair.source for pair in pairs} == {"sts_2012_2016/2014-images"}
     assert pairs == [before[pair.id] for pair in pairs] and pairs[:3] == rated_pairs(3, 0)
-    write_pairs(tmp_path / "pairs.jsonl", [*pairs, *(replace(pairs[0], source=source) for source in TRANSLATED)])
+    left_out = [
+        *(replace(pairs[0], source=source) for source in TRANSLATED),
+        *(replace(pairs[0], base=base) for base in FORMER),
+    ]
+    write_pairs(tmp_path / "pairs.jsonl", [*pairs, *left_out])
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs
 
 
-def test_a_rated_pair_is_clean_or_perturbed_by_its_quality_alone() -> None:
-    """Binary: 1 from one quality on, 0 up to another, nothing between; both are settings, and pairs without a rating count as ever."""
+def test_binary_pairs_are_those_of_the_paper() -> None:
+    """Clean sentences and their TextAttack perturbations, half of the weight each: no ratings, outputs or severe cases."""
     config = ScorerConfig(objective="binary")
-    pairs = [TrainingPair("r", "r", "a", "b", "made", "rated", "none", "clean", 0, 0.0, quality / 20) for quality in range(21)]
-    assert [config.target(pair) for pair in pairs if config.weight(pair)] == [0.0] * 11 + [1.0] * 3
-    assert {config.weight(pair) for pair in pairs} == {0.0, 1.0}
-    other = config.with_settings(["binary_clean=0.6"])
-    assert [other.weight(pair) for pair in pairs].count(0.0) == 1 and other.target(pairs[12]) == 1.0
-    assert [config.weight(pair) for pair in synthetic(1)[0]] == [1.0] * 4
+    pairs = [*synthetic(4)[0], TrainingPair("r", "r", "a", "b", "made", "rated", quality=0.9)]
+    used = [pair for pair in pairs if config.uses(pair)]
+    assert {pair.base for pair in used} == {"identity", "reference", "paraphrase"} and len(used) == 9
+    targets = np.array([config.target(pair) for pair in used])
+    weights = config.weights(used)
+    assert targets.tolist() == [1.0, 0.0, 0.0] * 3 and weights[targets == 1.0].sum() == pytest.approx(weights.sum() / 2)
+    assert all(ScorerConfig().uses(pair) for pair in pairs)
 
 
 def test_settings_change_by_name_and_unknown_ones_are_refused() -> None:
     """``name=value`` changes a copy; a name that does not exist is an InputError."""
-    config = ScorerConfig().with_settings(["hidden=8", "decay=0.3"])
+    config = with_settings(ScorerConfig(), ["hidden=8", "decay=0.3"])
     assert (config.hidden, config.decay, config.steps) == (8, 0.3, ScorerConfig().steps)
     for wrong in ("size=3", "weight_floor=1", "hidden=many", "hidden"):
         with pytest.raises(InputError):
-            ScorerConfig().with_settings([wrong])
+            with_settings(ScorerConfig(), [wrong])
 
 
 def test_held_out_groups_are_whole_and_fixed() -> None:

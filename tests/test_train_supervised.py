@@ -16,17 +16,17 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
+from rome.combining.fitting import NetSettings  # noqa: E402
 from rome.combining.signature import fitted_on  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer import supervised as scorer_supervised  # noqa: E402
-from rome.train.scorer.net import ScorerConfig  # noqa: E402
 from rome.train.scorer.supervised import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
 
 NAMES = ("museum", "garden", "station", "library", "market")
-CONFIG = ScorerConfig(steps=60)
+CONFIG = NetSettings(steps=60)
 
 
 def reference_of(item: int) -> str:
@@ -176,7 +176,7 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
     seen: list[set[int]] = []
     real = scorer_supervised.fit_rows
 
-    def fit(part: Any, rows: Any, config: ScorerConfig) -> Combiner:
+    def fit(part: Any, rows: Any, config: NetSettings) -> Combiner:
         seen.append({int(group) for group in found.ratings.group[rows]})
         return real(part, rows, config)
 

@@ -30,7 +30,6 @@ from rome.train.errors.groups import COST, MOST, UNLIKE, Groups
 from rome.train.errors.packing import TYPE_OF
 from rome.train.errors.sources import Perturbed
 from rome.train.errors.texts import EACH, Pool, changes_of, paraphrases, prepare, write_agreements
-from rome.train.scorer.pairs import QUALITY, meaning_pairs, read_pairs, write_pairs
 
 from handmade import analysis
 from perturbation_sentences import SENTENCES, parsed
@@ -362,21 +361,6 @@ def test_ladders(groups: Groups) -> None:
             assert marks and member.level <= cost / 5.0  # a change of two edits counts once, and has two marks
             assert member.cost == min(5.0 * member.level, MOST) if own else math.isnan(member.cost)
     assert seen == {True, False}
-
-
-def test_the_scorers_pairs_of_meaning(prepared: Path, tmp_path: Path) -> None:
-    """What a hypothesis is worth goes by its worst mistake, near or far; the same for the same seed; files keep them."""
-    pairs = meaning_pairs([prepared], 40, 0)
-    assert pairs == meaning_pairs([prepared], 40, 0) != meaning_pairs([prepared], 40, 1)
-    assert len({pair.id for pair in pairs}) == len(pairs) and len({pair.group for pair in pairs}) == 40
-    for pair in pairs:
-        kind, _, distance = pair.operation.partition("_")
-        assert pair.quality == QUALITY[kind] and distance in (("",) if kind == "unrelated" else ("near", "far"))
-        assert (pair.level == "clean") == (kind == "acceptable") and pair.base == "meaning"
-    assert {pair.operation.partition("_")[0] for pair in pairs} == set(QUALITY)
-    assert list(QUALITY.values()) == sorted(QUALITY.values(), reverse=True)
-    write_pairs(tmp_path / "pairs.jsonl", pairs)
-    assert read_pairs(tmp_path / "pairs.jsonl") == pairs
 
 
 def test_agreement_is_the_mean_likeness_to_all_others(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,4 @@
-"""The net: four features in, one score out, in NumPy alone; monotone by construction, with exact contributions.
-
-score = S(x) / S(1, 1, 1, 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
-non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
-scores above them. Training is in `train/scorer/net.py`; source: RoMe section 3.4.
-"""
+"""The net with its signatures and files: four features in, one score out, in NumPy alone, with exact contributions."""
 
 from __future__ import annotations
 
@@ -18,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.contributions import shapley_values
+from rome.combining.net import TENSORS, MonotoneNet, Vector
 from rome.combining.signature import SCORERS, RatedSource, differing_keys, signature_part, without_arithmetic
 from rome.combining.table import WIDTH, FeatureTable
 from rome.config import Scorer
@@ -27,11 +23,8 @@ from rome.features.analyser.model_set import ModelSet
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
 
-CHUNK = 8192
-TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
 MEASURES = ("score", *FEATURES)
 """The score and the features behind it."""
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,42 +54,30 @@ class CombinedScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Combiner:
-    """A trained net; make one with `Combiner.load()`.
-
-    Raises InputError when shapes do not fit or a weight is negative.
+class Combiner(MonotoneNet):
+    """A trained net of the four features; make one with `Combiner.load()`.
 
     Attributes
     ----------
-    hidden_weight, hidden_bias, output_weight, output_bias
-        (h, 4) >= 0, (h,), (h,) >= 0, ().
     feature_signature
         The signature of the features it was trained on; empty accepts any.
     fitted_on
         The rated sets of a supervised net; empty for an unsupervised one.
     """
 
-    hidden_weight: Vector
-    hidden_bias: Vector
-    output_weight: Vector
-    output_bias: Vector
     feature_signature: str = ""
     fitted_on: tuple[RatedSource, ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert the tensors to float64 and check the conditions of monotonicity."""
-        for name, axes in TENSORS.items():
-            tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
-            object.__setattr__(self, name, tensor)
-            if tensor.ndim != axes or not np.isfinite(tensor).all():
-                raise InputError(
-                    f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
-                )
-        hidden = len(self.hidden_bias)
-        if self.hidden_weight.shape != (hidden, WIDTH) or len(self.output_weight) != hidden:
+        """Check the tensors, and their width."""
+        super().__post_init__()
+        if self.hidden_weight.shape[1] != WIDTH:
             raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
-        if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
-            raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
+
+    @staticmethod
+    def of(net: MonotoneNet, feature_signature: str, fitted_on: tuple[RatedSource, ...] = ()) -> Combiner:
+        """Return a fitted net of the four features as a combiner."""
+        return Combiner(**vars(net), feature_signature=feature_signature, fitted_on=fitted_on)
 
     @staticmethod
     def load(
@@ -189,25 +170,6 @@ class Combiner:
                 f"({'; '.join(differing_keys(signature, self.feature_signature, ('the table', 'the net')))}): "
                 "take the net of their own model set, measure them again with `rome features`, or train a net for them with `rome train scorer`"
             )
-
-    def score_rows(self, values: Vector) -> Vector:
-        """Map (n, 4) features to (n,) scores in [0, 1], 1 for a row of ones, without checking the values.
-
-        Products are summed row by row, not by a matrix product, which may round a row differently among other rows.
-        """
-        values = np.asarray(values, dtype=np.float64)
-        scores = np.empty(len(values), dtype=np.float64)
-        perfect = self._log_sigmoid(np.ones((1, WIDTH)))
-        for start in range(0, len(values), CHUNK):
-            logarithms = self._log_sigmoid(values[start : start + CHUNK])
-            scores[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
-        return scores
-
-    def _log_sigmoid(self, rows: Vector) -> Vector:
-        """Return the logarithm of S, (n, 4) to (n,), so that no quotient is 0 / 0."""
-        hidden = np.tanh((rows[:, None, :] * self.hidden_weight).sum(axis=2) + self.hidden_bias)
-        logit = (hidden * self.output_weight).sum(axis=1) + self.output_bias
-        return -np.logaddexp(0.0, -logit)
 
     def contributions(self, values: FeatureTable | ArrayLike) -> Vector:
         """Return the points that each feature lost: (n, 4), none positive, with the row sums score - 1.

@@ -1,4 +1,4 @@
-"""Training pairs from clean pairs: a ladder of TextAttack perturbations, severe cases and single edits for each base pair."""
+"""Training pairs from clean pairs: a ladder of TextAttack perturbations and severe cases for each base pair."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from rome.data.perturbations.damage import SEVERE, wreck
 from rome.train.common.textattack import CHARACTER_OPERATIONS, STOPWORDS, Perturber, Request
 from rome.train.scorer.pairs import TrainingPair
+from rome.train.synthesis.edits import applied, diff_operations
+from rome.train.synthesis.severities import Edits, SeverityModel
 
 LADDER = (("light", 1), ("medium", 2), ("heavy", 4))
 """Levels and edits; each level perturbs the previous one, so that heavy (about 7 edits) contains medium (about 3) and light (1)."""
@@ -23,21 +26,56 @@ MINOR, MAJOR = 1.0, 5.0
 FEW = frozenset(STOPWORDS)
 
 
-def make_pairs(bases: Sequence[TrainingPair], perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
+SYNONYMS = ("embedding", "textfooler")
+"""Operations whose severity is that of the words they put in, which their name does not tell."""
+
+
+def make_pairs(
+    bases: Sequence[TrainingPair], perturber: Perturber, synonyms: SeverityModel, seed: int
+) -> Iterator[TrainingPair]:
     """Yield every base pair, its light, medium and heavy TextAttack perturbations, and for some a severe case.
 
     A level at which no operation changes anything ends the ladder. The same bases and seed give the same pairs.
+
+    Parameters
+    ----------
+    synonyms
+        Judges every edit of a step of SYNONYMS by its ``weight``.
     """
-    for place, base in enumerate(bases):
+    ladders = [list(_ladder(base, perturber, seed)) for base in bases]
+    steps = [step for ladder in ladders for step in pairwise(ladder) if step[1].operation in SYNONYMS]
+    edits = [_edits(before.hypothesis, after.hypothesis) for before, after in steps]
+    verdicts = iter(synonyms.of([edit for step in edits for edit in step]))
+    judged = {
+        after.id: max(0.1, sum(next(verdicts)[1]["weight"] for _ in step))
+        for (_, after), step in zip(steps, edits, strict=True)
+    }
+    for place, (base, *rungs) in enumerate(ladders):
         yield base
-        yield from _ladder(base, perturber, seed)
+        last, severity = base, 0.0
+        for rung in rungs:
+            known = judged.get(rung.id)
+            severity += edit_severity(last.hypothesis, rung.hypothesis, rung.operation)[1] if known is None else known
+            yield replace(rung, severity=round(severity, 3))
+            last = rung
         chance = random.Random(f"{seed}|severe|{base.group}")
         if chance.random() < SEVERE_SHARE:
             other = bases[(place + 1 + chance.randrange(len(bases) - 1)) % len(bases)]
             yield from _severe(base, other, chance)
 
 
+def _edits(before: str, after: str) -> Edits:
+    """Return the edits between two texts, each with the text before it."""
+    edits = []
+    for operation in diff_operations(before, after):
+        edits.append((before, operation))
+        before = applied(before, operation)
+    return edits
+
+
 def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[TrainingPair]:
+    """Yield the base pair and its perturbations, without severities."""
+    yield base
     chance = random.Random(f"{seed}|ladder|{base.group}")
     loyal = chance.choice(DRAW) if chance.random() < 0.5 else None
     last = base
@@ -50,9 +88,7 @@ def _ladder(base: TrainingPair, perturber: Perturber, seed: int) -> Iterator[Tra
                 break
         else:
             return
-        severity = last.severity + edit_severity(last.hypothesis, text, operation)[1]
-        name = f"{base.group}-{level}"
-        last = replace(base, id=name, hypothesis=text, operation=operation, level=level, strength=strength, severity=severity)
+        last = replace(last, id=f"{base.group}-{level}", hypothesis=text, operation=operation, level=level, strength=strength)
         yield last
 
 

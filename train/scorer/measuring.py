@@ -1,21 +1,15 @@
-"""Features of training texts, and the files of a finished net."""
+"""Features of training texts, and what a finished net has besides its weights."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from rome.combining.combiner import Combiner
+from rome.combining.fitting import NetSettings
 from rome.combining.table import FeatureTable
 from rome.metric import RoMe
-from rome.train.common.recipe import write_card
-from rome.train.scorer.net import ScorerConfig
-
-MODEL_FILE = "scorer.safetensors"
 
 
 def measured(arguments: argparse.Namespace, references: Sequence[Any], hypotheses: Sequence[str]) -> FeatureTable:
@@ -31,26 +25,8 @@ def measured(arguments: argparse.Namespace, references: Sequence[Any], hypothese
 class Fitted(NamedTuple):
     """A finished net with its figures, its own options in the recipe of the card, and the texts of the card."""
 
-    config: ScorerConfig
+    config: NetSettings
     combiner: Combiner
     figures: Mapping[str, Any]
     options: Sequence[str]
     card: Mapping[str, Any]
-
-
-def save(arguments: argparse.Namespace, fitted: Fitted, started: float) -> None:
-    """Write scorer.safetensors and card.json into the output folder, and the figures to standard error.
-
-    Parameters
-    ----------
-    started
-        Time of the start by time.perf_counter.
-    """
-    config, figures = fitted.config, fitted.figures
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    fitted.combiner.save(arguments.out / MODEL_FILE)
-    options = [*fitted.options, f"--models {Path(arguments.models).name}", *(f"--set {setting}" for setting in arguments.set)]
-    recipe = " ".join([f"rome train scorer --out {arguments.out.name} --seed {config.seed}", *options])
-    made = {"recipe": recipe, "seed": config.seed, "steps": config.steps, "seconds": round(time.perf_counter() - started, 1)}
-    write_card(arguments.out, **fitted.card, **made, figures=figures)
-    sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))

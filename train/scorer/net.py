@@ -1,38 +1,37 @@
-"""The net: its settings, its form in torch, its fitting (graded targets, ranking within groups, monotone by construction), its scale."""
+"""The net's settings, what each training pair must score and counts, and the figures of its scale."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import exp
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
-from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy, logsigmoid, softplus
 
 from rome.combining.combiner import Combiner
-from rome.combining.signature import RatedSource
+from rome.combining.fitting import NetSettings, fit_net
+from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.features.values import FEATURES
+from rome.train.scorer.chains import DRAW
 from rome.train.scorer.pairs import TrainingPair
 
 Matrix = NDArray[np.float64]
 OBJECTIVES = ("graded", "binary")
-WEIGHT_FLOOR = {"semantic": 1.0, "syntax": 0.02, "grammar": 0.6, "errors": 1.0}
 BASE_QUALITY: Mapping[str, float] = {
-    **{"identity": 1.0, "reference": 0.88, "paraphrase": 0.88, "system": 0.75, "outputs": 0.75},
-    **dict.fromkeys(("rated", "meaning", "groups"), 0.5),
+    **{"identity": 1.0, "reference": 0.88, "paraphrase": 0.88, "system": 0.75},
+    **dict.fromkeys(("rated", "groups"), 0.5),
 }
 """Target of a clean pair by its base."""
+CERTAIN = 8.0
+"""Weight of a pair whose quality people judged, or that is certain."""
 BASE_WEIGHT: Mapping[str, float] = {
-    **{"identity": 1.0, "reference": 1.0, "paraphrase": 1.0, "system": 0.3, "outputs": 0.1},
-    **dict.fromkeys(("rated", "meaning", "groups"), 8.0),
+    **{"identity": 1.0, "reference": 1.0, "paraphrase": 1.0, "system": 0.3},
+    **dict.fromkeys(("rated", "groups"), CERTAIN),
 }
 """Weight in the cross-entropy by base, low where the true quality is unknown."""
 SEVERE_TARGET: Mapping[str, float] = {
@@ -40,120 +39,87 @@ SEVERE_TARGET: Mapping[str, float] = {
     **{"mixed": 0.2, "shuffled": 0.25, "truncated": 0.4, "doubled": 0.5},
 }
 """Target of the cases without a counted severity."""
+BINARY_BASES = ("identity", "reference", "paraphrase")
 
 
 @dataclass(frozen=True)
-class ScorerConfig:
-    """Settings of the net and its training.
+class ScorerConfig(NetSettings):
+    """Settings of the net and its training pairs; those of the fit are in `NetSettings`.
 
     Attributes
     ----------
-    hidden
-        Hidden units.
     weight_floor
-        Smallest hidden weight of each feature, so that it always counts and ties break. The reader of `errors` was trained on most of the
-        texts that fit the net, which would trust it too much: the floors of `semantic` and `grammar` compensate. They were chosen, as was the
-        decay, on annotated groups that trained neither, and on held-out pairs.
+        The reader of `errors` was trained on most of the texts that fit the net, which would trust it too much: the floors of `semantic` and
+        `grammar` compensate. They were chosen, as was the decay, on annotated groups that trained neither, and on held-out pairs.
     severity_scale
         A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
-    ranking_temperature
-        Logit difference at which a ranked pair counts as mostly settled.
-    ranking_gap
-        Targets closer than this are not ranked.
+    textattack
+        Share of TextAttack's pairs in the weights of the cross-entropy; half in the binary objective.
     objective
-        ``graded``, or ``binary`` for RoMe's original one (clean or perturbed, section 3.4).
-    binary_clean, binary_perturbed
-        Quality from which a rated pair is clean in the binary objective, and up to which it is perturbed; between them it counts nothing.
-        Ratings of similarity reach 0.85, so by default no such pair is clean.
+        ``graded``, or ``binary`` for RoMe's original one (section 3.4): clean pairs of sentences have the target 1, their TextAttack
+        perturbations 0, and nothing else is used or ranked.
     """
 
-    seed: int = 0
     objective: str = "graded"
     hidden: int = 3
-    weight_floor: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHT_FLOOR))
-    steps: int = 3000
-    learning_rate: float = 0.05
+    weight_floor: tuple[float, ...] = (1.0, 0.02, 0.6, 1.0)
     decay: float = 1e-4
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
-    ranking_temperature: float = 0.8
-    ranking_gap: float = 0.02
+    textattack: float = 0.2
     clean_weight: float = 2.0
-    binary_clean: float = 0.9
-    binary_perturbed: float = 0.5
+
+    def uses(self, pair: TrainingPair) -> bool:
+        """Return whether the objective has a place for the pair."""
+        return self.objective == "graded" or (pair.base in BINARY_BASES and (pair.level == "clean" or is_textattack(pair)))
 
     def target(self, pair: TrainingPair) -> float:
         """Return the score in [0, 1] that the net should give the pair."""
         if self.objective == "binary":
-            return float(pair.level == "clean" if pair.quality is None else pair.quality >= self.binary_clean)
+            return float(pair.level == "clean")
         quality = BASE_QUALITY[pair.base] if pair.quality is None else pair.quality
         if pair.operation in SEVERE_TARGET:
             return min(quality, SEVERE_TARGET[pair.operation])
         return quality * exp(-min(pair.severity, self.severity_cap) / self.severity_scale)
 
-    def weight(self, pair: TrainingPair) -> float:
-        """Return the weight of the pair in the cross-entropy; severe cases count in full, whatever their base."""
-        if self.objective == "binary" and pair.quality is not None:
-            return float(not self.binary_perturbed < pair.quality < self.binary_clean)
-        if self.objective == "binary" or pair.operation in SEVERE_TARGET:
+    def weights(self, pairs: Sequence[TrainingPair]) -> Matrix:
+        """Return (n,) the weights of pairs in the cross-entropy, with the sum n: by base, severe cases in full, and TextAttack's share."""
+        weights = np.array([self._weight(pair) for pair in pairs])
+        share = 0.5 if self.objective == "binary" else self.textattack
+        made = np.array([is_textattack(pair) for pair in pairs])
+        for part, wanted in ((made, share), (~made, 1.0 - share)) if 0 < made.sum() < len(pairs) else ():
+            weights[part] *= wanted / weights[part].sum()
+        return weights * len(pairs) / weights.sum()
+
+    def _weight(self, pair: TrainingPair) -> float:
+        if self.objective == "binary":
             return 1.0
+        if pair.operation in SEVERE_TARGET:
+            return CERTAIN
         return BASE_WEIGHT[pair.base] * (self.clean_weight if pair.level == "clean" else 1.0)
 
-    def with_settings(self, settings: Sequence[str]) -> ScorerConfig:
-        """Return a copy with other numbers, each written ``name=value``. Raises InputError for unknown names and other values."""
-        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
-        changed: dict[str, Any] = {}
-        for name, _, value in (setting.partition("=") for setting in settings):
-            if name not in numbers:
-                raise InputError(f"--set must name a setting of the scorer, got {name}: choose from {', '.join(numbers)}")
-            try:
-                changed[name] = type(numbers[name])(value)
-            except ValueError as error:
-                raise InputError(f"the setting {name} of the scorer must be a number, got {value!r}") from error
-        return replace(self, **changed)
+
+def is_textattack(pair: TrainingPair) -> bool:
+    """Return whether TextAttack made the pair."""
+    return pair.operation in DRAW
 
 
-EDGE = 1e-6
-"""Least distance of a score to 0 and to 1 in the cross-entropy."""
+Settings = TypeVar("Settings", bound=NetSettings)
 
 
-class MonotoneNet(nn.Module):
-    """Two layers; every weight is the softplus of a free parameter, so that the logit rises with every input.
-
-    (n, 4) float64 features give (n,) logits, which `score` turns into scores. `to_combiner` returns the same function in NumPy.
-    """
-
-    def __init__(self, hidden: int, floor: Mapping[str, float], generator: torch.Generator) -> None:
-        super().__init__()
-        width = len(FEATURES)
-        self.floor = torch.tensor([floor[name] for name in FEATURES], dtype=torch.float64)
-        self.hidden_raw = nn.Parameter(torch.randn(hidden, width, generator=generator, dtype=torch.float64) * 0.5)
-        self.hidden_bias = nn.Parameter(-torch.linspace(0.0, 3.0, hidden, dtype=torch.float64))
-        self.output_raw = nn.Parameter(torch.zeros(hidden, dtype=torch.float64) - 0.5)
-        self.output_bias = nn.Parameter(torch.zeros((), dtype=torch.float64))
-
-    def forward(self, values: Tensor) -> Tensor:
-        """Return (n,) logits of (n, 4) features."""
-        unit = torch.tanh(values @ self.hidden_weight.T + self.hidden_bias)
-        return unit @ softplus(self.output_raw) + self.output_bias
-
-    def score(self, logits: Tensor) -> Tensor:
-        """Return (n,) scores in [0, 1]: the sigmoid of the logits over that of perfect features."""
-        perfect = self(torch.ones(1, len(FEATURES), dtype=torch.float64))
-        return torch.exp(logsigmoid(logits) - logsigmoid(perfect)).clamp(max=1.0)
-
-    @property
-    def hidden_weight(self) -> Tensor:
-        """Return the (h, 4) weights of the first layer, at least ``floor``."""
-        return self.floor + softplus(self.hidden_raw)
-
-    def to_combiner(self, feature_signature: str, fitted_on: tuple[RatedSource, ...] = ()) -> Combiner:
-        """Return the same net in NumPy, with the rated sets of a supervised one."""
-        with torch.no_grad():
-            hidden, output = self.hidden_weight.numpy(), softplus(self.output_raw).numpy()
-            hidden_bias, output_bias = self.hidden_bias.numpy().copy(), self.output_bias.numpy().copy()
-        return Combiner(hidden, hidden_bias, output, output_bias, feature_signature, fitted_on)
+def with_settings(config: Settings, settings: Sequence[str]) -> Settings:
+    """Return a copy with other numbers, each written ``name=value``. Raises InputError for unknown names and other values."""
+    numbers = {name: value for name, value in vars(config).items() if isinstance(value, int | float)}
+    changed: dict[str, Any] = {}
+    for name, _, value in (setting.partition("=") for setting in settings):
+        if name not in numbers:
+            raise InputError(f"--set must name a setting of the scorer, got {name}: choose from {', '.join(numbers)}")
+        try:
+            changed[name] = type(numbers[name])(value)
+        except ValueError as error:
+            raise InputError(f"the setting {name} of the scorer must be a number, got {value!r}") from error
+    return replace(config, **changed)
 
 
 def held_out_mask(pairs: Sequence[TrainingPair], share: float) -> NDArray[np.bool_]:
@@ -172,40 +138,21 @@ def ranked_pairs(groups: Sequence[str], targets: Matrix, gap: float) -> NDArray[
 
 
 def fit(values: Matrix, pairs: Sequence[TrainingPair], config: ScorerConfig, feature_signature: str) -> Combiner:
-    """Train the net on (n, 4) features of n pairs; same seed, same bytes."""
+    """Fit the net to (n, 4) features of n pairs; same seed, same bytes."""
     targets = np.array([config.target(pair) for pair in pairs])
-    weights = np.array([config.weight(pair) for pair in pairs])
     graded = config.objective == "graded"
     order = ranked_pairs([pair.group for pair in pairs], targets, config.ranking_gap if graded else np.inf)
-    return fit_targets(values, targets, weights, order, config).to_combiner(feature_signature)
+    return Combiner.of(fit_net(values, targets, config.weights(pairs), order, config), feature_signature)
 
 
-def fit_targets(
-    values: Matrix, targets: Matrix, weights: Matrix, order: NDArray[np.int64], config: ScorerConfig
-) -> MonotoneNet:
-    """Train the net on (n, 4) features towards (n,) targets in [0, 1], weighted, and on row pairs (better, worse): (m, 2).
-
-    The loss is the cross-entropy of the scores with the targets and, unless m is 0, a logistic loss of the differences of the pairs'
-    logits. The same values and seed give the same net.
-    """
-    inputs, wanted, counted = (torch.from_numpy(np.ascontiguousarray(part)) for part in (values, targets, weights))
-    better, worse = torch.from_numpy(order).T
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # sums in one order
-    net = MonotoneNet(config.hidden, config.weight_floor, torch.Generator().manual_seed(config.seed))
-    optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate, weight_decay=config.decay)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, config.steps)
-    for _ in range(config.steps):
-        logits = net(inputs)
-        loss = binary_cross_entropy(net.score(logits).clamp(EDGE, 1.0 - EDGE), wanted, counted)
-        if len(order):
-            loss = loss + softplus((logits[worse] - logits[better]) / config.ranking_temperature).mean()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        schedule.step()
-    torch.set_num_threads(threads)
-    return net
+def train(pairs: Sequence[TrainingPair], table: FeatureTable, config: ScorerConfig) -> tuple[Combiner, dict[str, float]]:
+    """Fit the net on the pairs that are not held out and measure it on the others."""
+    out = held_out_mask(pairs, config.held_out)
+    if out.all() or not out.any():
+        raise InputError(f"{len(pairs)} pairs are too few to hold some out: make more pairs")
+    kept, held = ([pairs[row] for row in np.flatnonzero(part).tolist()] for part in (~out, out))
+    combiner = fit(table.values[~out], kept, config, table.signature)
+    return combiner, scale_figures(combiner.score(table.values[out]), held, config)
 
 
 ANCHORS: dict[str, Callable[[TrainingPair], bool]] = {

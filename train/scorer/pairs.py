@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from pathlib import Path
@@ -14,16 +14,14 @@ from rome.data.readers.groups import SEVERITIES, AnnotatedGroup, AnnotatedText, 
 from rome.data.sources import data_file, read_jsonl
 from rome.exceptions import InputError
 from rome.storage.files import open_output, read_lines
-from rome.train.errors.groups import Groups
 from rome.train.errors.sources import training_groups
-from rome.train.errors.texts import Pool, paraphrases
 
 RATED_SCALE, RATED_GROUP = (0.05, 0.85), 8
-OUTPUTS = 5
-"""Ranked outputs per segment."""
 RATED_SOURCE = "sts_2012_2016/"
 TRANSLATED = frozenset(RATED_SOURCE + part for part in ("2012-SMTeuroparl", "2012-SMTnews", "2016-postediting"))
 """Sources of rated pairs with output of machine translation, left out: no rating of a system's output trains the net."""
+FORMER = ("meaning", "outputs")
+"""Bases of older files that train nothing now: leaving them out changed no figure on held-out pairs."""
 MINIMUM_WORDS, MAXIMUM_WORDS = 5, 36
 
 
@@ -35,8 +33,7 @@ class TrainingPair:
     ----------
     base
         Source of the clean pair: identity, system (reference and a real output), reference (two human references), paraphrase, rated (two
-        sentences and people's rating of their similarity), meaning (the same meaning or a changed fact, near and far), groups (the same,
-        written by annotators), outputs (real outputs, ranked by their agreement).
+        sentences and people's rating of their similarity), groups (the same meaning or a changed fact, near and far, by annotators).
     operation
         ``none`` for a clean pair, else the last operation (``embedding``, ``unrelated``, ...).
     level
@@ -71,7 +68,7 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
 
 
 def read_pairs(path: Path) -> list[TrainingPair]:
-    """Read the file of `write_pairs`, without pairs whose source is one of TRANSLATED.
+    """Read the file of `write_pairs`, without pairs whose source is one of TRANSLATED and those of FORMER bases.
 
     Raises InputError for a missing file, and with its number for a line that is not a pair.
     """
@@ -82,7 +79,7 @@ def read_pairs(path: Path) -> list[TrainingPair]:
         except (ValueError, TypeError) as error:
             names = ", ".join(field.name for field in fields(TrainingPair))
             raise InputError(f"{path} line {number} is not a training pair ({error}): it needs the fields {names}") from error
-    return [pair for pair in pairs if pair.source not in TRANSLATED]
+    return [pair for pair in pairs if pair.source not in TRANSLATED and pair.base not in FORMER]
 
 
 def base_pairs(counts: dict[str, int], seed: int) -> list[TrainingPair]:
@@ -123,25 +120,6 @@ def rated_pairs(count: int, seed: int) -> list[TrainingPair]:
         quality = worst + (best - worst) * float(row["similarity"]) / 5.0
         texts, source = (row["a"].strip(), row["b"].strip()), RATED_SOURCE + row["source"]
         pairs.append(TrainingPair(name, group, *texts, source, "rated", quality=quality))
-    return pairs
-
-
-def agreed_pairs(path: Path, count: int, seed: int) -> list[TrainingPair]:
-    """Draw ``count`` segments with five real outputs each; ``quality`` is the agreement with the outputs of the other systems.
-
-    Parameters
-    ----------
-    path
-        File of `rome train errors`; see `write_agreements`. Nobody rated these outputs.
-    """
-    chance = random.Random(f"{seed}|agreed")
-    rows = list(read_jsonl(path))
-    pairs = []
-    for number, row in enumerate(chance.sample(rows, min(count, len(rows)))):
-        outputs = chance.sample(row["outputs"], min(OUTPUTS, len(row["outputs"])))
-        for k, (text, agreement) in enumerate(outputs):
-            name, group = f"outputs-{number:05d}-{k}", f"outputs-{number:05d}"
-            pairs.append(TrainingPair(name, group, row["reference"], text, "wmt", "outputs", quality=agreement))
     return pairs
 
 
@@ -189,27 +167,6 @@ def _wmt() -> Iterable[dict[str, Any]]:
     for name in ("wmt22", "wmt23"):
         rows = read_jsonl(data_file(f"text/{name}_to_en_outputs.jsonl.gz"))
         yield from (row for row in rows if (name, row["lp"]) != ("wmt22", "zh-en"))
-
-
-QUALITY = {"acceptable": 0.93, "minor": 0.88, "major": 0.6, "critical": 0.3, "unrelated": 0.02}
-"""Quality of a hypothesis by its worst error, at any distance from the reference."""
-LEVEL_NAMES = {0.0: "acceptable", 0.35: "minor", 1.0: "major", 2.0: "critical", 3.0: "unrelated"}
-
-
-def meaning_pairs(texts: Sequence[Path], count: int, seed: int) -> list[TrainingPair]:
-    """Draw ``count`` groups of the texts that `rome train errors` prepared, by another seed than those that trained the reader."""
-    groups = Groups(Pool(texts), paraphrases(seed, 10**6, 10**6))
-    chance = random.Random(f"{seed}|meaning pairs")
-    found = []
-    for number in range(count):
-        group = groups.meaning(chance)
-        for k, member in enumerate(group.members):
-            kind = LEVEL_NAMES[member.level]
-            operation = f"{kind}_{'near' if member.near else 'far'}" if kind != "unrelated" else kind
-            level, name = "clean" if kind == "acceptable" else "severe", f"meaning-{number:05d}"
-            columns = group.reference.text, member.text.text, "meaning", "meaning"
-            found.append(TrainingPair(f"{name}-{k}", name, *columns, operation, level, quality=QUALITY[kind]))
-    return found
 
 
 GROUP_QUALITY = {"acceptable": 0.93, "minor": 0.84, "major": 0.58, "critical": 0.3}

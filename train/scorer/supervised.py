@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata, zscore
 
 from rome.combining.combiner import Combiner
+from rome.combining.fitting import NetSettings, drawn_order, fit_net
 from rome.combining.signature import RatedSource, outputs_digest
 from rome.combining.table import FeatureTable
 from rome.data.readers.rated import RatedSegment, RatedSet
@@ -28,16 +29,8 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
 from rome.train.scorer.measuring import Fitted, measured
-from rome.train.scorer.net import BASE_QUALITY, SEVERE_TARGET, ScorerConfig, fit_targets, ranked_pairs
+from rome.train.scorer.net import BASE_QUALITY, SEVERE_TARGET, ranked_pairs, with_settings
 
-FREE: Mapping[str, Any] = {
-    "hidden": 6,
-    "steps": 1500,
-    "learning_rate": 0.02,
-    "decay": 1e-4,
-    "weight_floor": dict.fromkeys(FEATURES, 0.3),
-}
-"""Settings of a net that is fitted on ratings alone."""
 PAIRS = 4000
 """Ranked pairs drawn from each file."""
 ANCHORS = 150
@@ -62,7 +55,7 @@ def fit_ratings(arguments: argparse.Namespace) -> Fitted:
     """Read and measure the rated outputs and fit the net. Raises InputError for options, files or ratings that do not fit."""
     if arguments.pairs or arguments.objective:
         raise InputError("--ratings fits the net on human ratings alone: leave --pairs and --objective out")
-    config = replace(ScorerConfig(seed=arguments.seed), **FREE).with_settings(arguments.set)
+    config = with_settings(NetSettings(seed=arguments.seed), arguments.set)
     ratings = ratings_of(read_sets(arguments.ratings), arguments.dimension or ())
     folds_of(ratings, config.seed)  # reports too few inputs before anything is measured
     references, hypotheses, _ = texts_of(ratings, config)
@@ -205,9 +198,7 @@ def drawn_pairs(ratings: Ratings, rows: Rows, count: int, gap: float, seed: int)
         targets = ratings.target[rows[places]]
         within = ranked_pairs([str(item) for item in ratings.item[rows[places]]], targets, gap)
         within = within[chance.permutation(len(within))[: count // 2]]
-        free = chance.integers(len(places), size=(count - len(within), 2))
-        free = np.where((targets[free[:, 0]] >= targets[free[:, 1]])[:, None], free, free[:, ::-1])
-        free = free[targets[free[:, 0]] - targets[free[:, 1]] > gap]
+        free = drawn_order(targets, count - len(within), gap, [seed, int(number), 1])
         pairs.append(places[np.concatenate([within, free])])
     return np.concatenate(pairs)
 
@@ -238,7 +229,7 @@ class Features:
     unsupervised: Combiner
 
 
-def texts_of(ratings: Ratings, config: ScorerConfig) -> tuple[list[list[str]], list[str], Vector]:
+def texts_of(ratings: Ratings, config: NetSettings) -> tuple[list[list[str]], list[str], Vector]:
     """Return the references and hypotheses of the outputs and then of the anchors, and the (k,) targets of the anchors.
 
     Anchors are references drawn from all files, each as three pairs: with itself, with another one, with an empty text.
@@ -252,7 +243,7 @@ def texts_of(ratings: Ratings, config: ScorerConfig) -> tuple[list[list[str]], l
     return references, [*(segment.hypothesis for segment in ratings.segments), *others], np.repeat(ends, len(drawn))
 
 
-def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig, models: str = DEFAULT_SET) -> Features:
+def chosen_features(ratings: Ratings, table: FeatureTable, config: NetSettings, models: str = DEFAULT_SET) -> Features:
     """Return the ratings with their features.
 
     Parameters
@@ -265,7 +256,7 @@ def chosen_features(ratings: Ratings, table: FeatureTable, config: ScorerConfig,
     return Features(ratings, table, table.values[net.combine(table, allow_mismatch=True).row], targets, net)
 
 
-def fit_rows(features: Features, rows: Rows, config: ScorerConfig) -> Combiner:
+def fit_rows(features: Features, rows: Rows, config: NetSettings) -> Combiner:
     """Return the net fitted on some of the outputs and on all anchors; the same seed gives the same bytes.
 
     In the cross-entropy every rating has the same weight, in the ranking every file.
@@ -275,12 +266,12 @@ def fit_rows(features: Features, rows: Rows, config: ScorerConfig) -> Combiner:
     targets = np.concatenate([ratings.target[rows], anchors])
     weights = np.concatenate([np.ones(len(rows)), np.full(len(anchors), ANCHOR_SHARE * len(rows) / len(anchors))])
     order = drawn_pairs(ratings, rows, PAIRS, config.ranking_gap, config.seed)
-    net = fit_targets(inputs, targets, weights, order, config)
+    net = fit_net(inputs, targets, weights, order, config)
     sources = tuple(RatedSource(one.name, outputs_digest(s.hypothesis for s in one.segments)) for one in ratings.sets)
-    return net.to_combiner(features.table.signature, sources)
+    return Combiner.of(net, features.table.signature, sources)
 
 
-def train_supervised(features: Features, config: ScorerConfig) -> tuple[Combiner, dict[str, Any]]:
+def train_supervised(features: Features, config: NetSettings) -> tuple[Combiner, dict[str, Any]]:
     """Return the net fitted on all outputs, and its figures, all of them out of fold."""
     count = len(features.ratings)
     combiner = fit_rows(features, np.arange(count), config)
@@ -313,7 +304,7 @@ FIGURES = (
 Figures = dict[str, dict[str, dict[str, float]]]
 
 
-def validated(features: Features, config: ScorerConfig) -> Figures:
+def validated(features: Features, config: NetSettings) -> Figures:
     """Return ``"SET DIMENSION" -> figure -> scorer -> value`` on the same outputs.
 
     Scorers are the supervised net out of fold and, with several files of different inputs, fitted on the other files; the unsupervised
@@ -333,7 +324,7 @@ def folds_of(ratings: Ratings, seed: int) -> Rows:
     return fold_numbers(ratings.group.tolist(), FOLDS, seed, ratings.target)
 
 
-def scores_by_others(features: Features, part: Rows, config: ScorerConfig) -> Vector:
+def scores_by_others(features: Features, part: Rows, config: NetSettings) -> Vector:
     """Return (n,) scores by nets that saw no output of the same part, nor of a group in it; the best reference counts."""
     table, scores = features.table, np.empty(len(part))
     for number in np.unique(part):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.checks import check_pairs
+from rome.combining.net import MonotoneNet
 from rome.data.readers.rated import RatedSet
 from rome.evaluation.diagnosis.fitting import cross_validated, watched
 from rome.evaluation.findings import Row, interval_table
@@ -24,6 +25,7 @@ from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
+from rome.features.values import FEATURES
 from rome.metric import RoMe
 from rome.reports.model import Table
 
@@ -44,7 +46,7 @@ LEFT_OUT = {"soft": "semantic", "syntax": "syntax", "grammar": "grammar", "error
 MEASURES = {"spearman": ("spearman", "none"), "kendall_b": ("kendall_b", "none"), "kendall_b per item": ("kendall_b", "item")}
 """Column -> statistic and average; the paper has Spearman's correlation."""
 FOLDS = 5
-ALONE, REFITTED, GIVEN = "alone", "refitted", "as given"
+ALONE, REFITTED, SHIPPED, GIVEN = "alone", "refitted", "as shipped", "as given"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +140,26 @@ class _Variant:
 def _variants() -> Iterator[_Variant]:
     """Yield the semantic variants alone, the growing sets refitted, and the full set without each of its components."""
     names = tuple(GROWING_SETS)
-    for scorer, shown in ((ALONE, names[:3]), (REFITTED, names)):
+    for scorer, shown in ((ALONE, names[:3]), (REFITTED, names), (SHIPPED, names)):
         for previous, name in zip((None, *shown), shown, strict=False):
             yield _Variant(name, scorer, GROWING_SETS[name], (previous, scorer) if previous else None)
-    for column, component in LEFT_OUT.items():
-        rest = tuple(name for name in GROWING_SETS[FULL] if name != column)
-        yield _Variant(f"all without {component}", REFITTED, rest, (FULL, REFITTED))
+    for scorer in (REFITTED, SHIPPED):
+        for column, component in LEFT_OUT.items():
+            rest = tuple(name for name in GROWING_SETS[FULL] if name != column)
+            yield _Variant(f"all without {component}", scorer, rest, (FULL, scorer))
+
+
+def _shipped(net: MonotoneNet, columns: Sequence[str], values: Vector) -> Vector:
+    """Return (n,) scores of a net of the four features from some columns; the other features are perfect."""
+    rows = np.ones((len(values), len(FEATURES)))
+    rows[:, [max(0, COLUMNS.index(name) - 2) for name in columns]] = values
+    return net.score_rows(rows)
 
 
 def ablation(
     rated: RatedSet,
     features: AblationFeatures,
+    net: MonotoneNet,
     *,
     others: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
@@ -158,13 +169,16 @@ def ablation(
     """Tabulate the agreement of each growing set of components with each human dimension, with intervals over items.
 
     Rows: the three semantic variants alone, as in the paper; every growing set, and the full set without each component, with the net fitted
-    anew on the ratings and judged by cross-validation over items; then ``others``, name -> (n,) scores as given. The change is that of the
-    first measure against the row named in ``compared with``, with the interval of a paired bootstrap.
+    anew on the ratings and judged by cross-validation over items, and again with ``net`` as it is, features outside the set perfect; then
+    ``others``, name -> (n,) scores as given. The change is that of the first measure against the row named in ``compared with``, with the
+    interval of a paired bootstrap.
 
     Raises InputError for fewer items than folds.
 
     Parameters
     ----------
+    net
+        The metric's own.
     samples
         Bootstrap resamples.
     progress
@@ -190,11 +204,13 @@ def ablation(
 
     for dimension, variant in watched([(d, v) for d in rated.dimensions for v in _variants()], "ablation", progress):
         values = features.matrix(variant.columns)
-        refit = partial(cross_validated, values, ratings_of(rated, dimension), groups, folds=FOLDS, seed=seed)
-        add(dimension, variant, values[:, 0] if variant.scorer == ALONE else refit(), ", ".join(variant.columns))
+        scores = values[:, 0] if variant.scorer == ALONE else _shipped(net, variant.columns, values)
+        if variant.scorer == REFITTED:
+            scores = cross_validated(values, ratings_of(rated, dimension), groups, folds=FOLDS, seed=seed)
+        add(dimension, variant, scores, ", ".join(variant.columns))
     for dimension in rated.dimensions:
-        for name, scores in (others or {}).items():
-            add(dimension, _Variant(name, GIVEN, (), (FULL, REFITTED)), check_scores(scores, name), None)
+        for name, given in (others or {}).items():
+            add(dimension, _Variant(name, GIVEN, (), (FULL, REFITTED)), check_scores(given, name), None)
     return _table(rated, rows)
 
 
@@ -208,7 +224,8 @@ def _table(rated: RatedSet, rows: Sequence[Row]) -> Table:
     items = len({segment.group for segment in rated.segments})
     note = (
         f"{len(rated.segments)} outputs of {items} items; RoMe, table 5. Alone: the component itself. Refitted: fitted on people's ratings, "
-        f"judged on items of other folds ({FOLDS} folds). low, high: 95 % bootstrap intervals over items; change: in {next(iter(MEASURES))}, "
+        f"judged on items of other folds ({FOLDS} folds). As shipped: the metric's own net, features outside the set perfect. "
+        f"low, high: 95 % bootstrap intervals over items; change: in {next(iter(MEASURES))}, "
         "paired. Columns: " + ", ".join(COLUMNS) + "."
     )
     return interval_table("ablation", f"Component ablation on {rated.name}", columns, rows, note, joint=" ")

@@ -186,11 +186,11 @@ def _texts(rated: RatedSet) -> tuple[list[tuple[str, ...]], list[str]]:
 
 
 def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
-    """Return RoMe's table 5, with the net fitted anew for each set of components."""
+    """Return RoMe's table 5, with the metric's own net and with one fitted anew for each set of components."""
     features = features_of(maker.rome, *_texts(rated), progress=settings.progress)
     others = {metric.name: scores_on(metric, rated) for metric in metrics}
     drawn = {"samples": settings.samples, "seed": settings.seed}
-    return [ablation(rated, features, others=others, progress=settings.progress, **drawn)]
+    return [ablation(rated, features, maker.rome.combiner, others=others, progress=settings.progress, **drawn)]
 
 
 def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:

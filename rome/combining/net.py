@@ -1,0 +1,70 @@
+"""The net of RoMe section 3.4 in NumPy, monotone by construction; `rome.combining.fitting` fits it.
+
+score = S(x) / S(1, ..., 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
+non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
+scores above them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rome.exceptions import InputError
+
+TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
+CHUNK = 8192
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MonotoneNet:
+    """Map (n, d) features in [0, 1] to (n,) scores in [0, 1].
+
+    Raises InputError when a tensor has another shape or is not finite, or when a weight is negative.
+
+    Attributes
+    ----------
+    hidden_weight, hidden_bias, output_weight, output_bias
+        (h, d) >= 0, (h,), (h,) >= 0, ().
+    """
+
+    hidden_weight: Vector
+    hidden_bias: Vector
+    output_weight: Vector
+    output_bias: Vector
+
+    def __post_init__(self) -> None:
+        """Convert the tensors to float64 and check the conditions of monotonicity."""
+        for name, axes in TENSORS.items():
+            tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
+            object.__setattr__(self, name, tensor)
+            if tensor.ndim != axes or not np.isfinite(tensor).all():
+                raise InputError(
+                    f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
+                )
+        if not len(self.hidden_weight) == len(self.hidden_bias) == len(self.output_weight):
+            raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
+        if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
+            raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
+
+    def score_rows(self, values: Vector) -> Vector:
+        """Map (n, d) features to (n,) scores in [0, 1], 1 for a row of ones, without checking the values.
+
+        Products are summed row by row, not by a matrix product, which may round a row differently among other rows.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        scores = np.empty(len(values), dtype=np.float64)
+        perfect = self._log_sigmoid(np.ones((1, values.shape[1])))
+        for start in range(0, len(values), CHUNK):
+            logarithms = self._log_sigmoid(values[start : start + CHUNK])
+            scores[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
+        return scores
+
+    def _log_sigmoid(self, rows: Vector) -> Vector:
+        """Return the logarithm of S, (n, d) to (n,), so that no quotient is 0 / 0."""
+        hidden = np.tanh((rows[:, None, :] * self.hidden_weight).sum(axis=2) + self.hidden_bias)
+        logit = (hidden * self.output_weight).sum(axis=1) + self.output_bias
+        return -np.logaddexp(0.0, -logit)
