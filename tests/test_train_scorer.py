@@ -302,7 +302,7 @@ def test_one_command_makes_pairs_and_net(tmp_path: Path, monkeypatch: pytest.Mon
     weights = [(folder / "scorer.safetensors").read_bytes() for folder in folders]
     assert weights[0] == weights[1] != weights[2] and len(started) == 2 and all(one.closed for one in started)
     cards = [json.loads((folder / "card.json").read_text()) for folder in folders]
-    assert any(each.startswith("textattack") and each.endswith("20.0 % of the loss") for each in cards[0]["data"])
+    assert any(each.startswith("textattack") and each.endswith("15.0 % of the loss") for each in cards[0]["data"])
     assert cards[0]["data"] == cards[1]["data"] and cards[0]["notes"] in cards[1]["notes"]
     assert not any(each.startswith(("rated", "system", "severe", "groups")) for each in cards[2]["data"])
 

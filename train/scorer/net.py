@@ -54,7 +54,8 @@ class ScorerConfig(NetSettings):
     severity_scale
         A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
     textattack
-        Share of TextAttack's pairs in the weights of the cross-entropy; half in the binary objective.
+        Share of TextAttack's pairs in the weights of the cross-entropy, the largest that cost annotated groups no order out of fold; half in
+        the binary objective.
     objective
         ``graded``, or ``binary`` for RoMe's original one (section 3.4): clean pairs of sentences have the target 1, their TextAttack
         perturbations 0, and nothing else is used or ranked.
@@ -67,7 +68,7 @@ class ScorerConfig(NetSettings):
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
-    textattack: float = 0.2
+    textattack: float = 0.15
     clean_weight: float = 2.0
 
     def uses(self, pair: TrainingPair) -> bool:
