@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b, sha256
-from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from rome.train.synthesis.fillers import FillRequest
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair
 from rome.train.synthesis.perturbed_pairs import PerturbationPipeline, TextAttackPipeline
 from rome.train.synthesis.sescore import SEScorePipeline
-from rome.train.synthesis.sescore2 import SEScore2Pipeline, SEScore2Settings, sentence_index
+from rome.train.synthesis.sescore2 import SentenceIndex, SEScore2Pipeline, SEScore2Settings
 from rome.train.synthesis.severities import EntailmentSeverity, LikelihoodSeverity
 
 from perturbation_sentences import SENTENCES, parsed
@@ -64,14 +63,17 @@ class FakeFiller:
         return [(f"{word} {word}" if self.spans else word, weight) for word, weight in zip(words, weights, strict=True)]
 
 
-class Judge:
+class Judge(EntailmentSeverity):
     """Entailed is what is no shorter."""
 
-    signature = "judge"
+    signature, gamma = "judge", 0.9
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    def __init__(self) -> None:
+        """Load nothing."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Much or little."""
-        return np.array([0.95 if len(second) >= len(first) else 0.2 for first, second in pairs])
+        return [0.95 if len(second) >= len(first) else 0.2 for first, second in pairs]
 
 
 class BagOfWords:
@@ -97,10 +99,10 @@ class FakeLikelihood:
     def __init__(self) -> None:
         self.asked: list[FillRequest] = []
 
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """The product over the words."""
+    def of(self, requests: Sequence[FillRequest]) -> list[list[float]]:
+        """Each word alone."""
         self.asked += requests
-        return [prod(0.5 if len(word.text) < 4 else 0.01 for word in words_of(request.original)) for request in requests]
+        return [[0.5 if len(word.text) < 4 else 0.01 for word in words_of(request.original)] for request in requests]
 
 
 class FakePerturber:
@@ -128,15 +130,15 @@ IDF = IdfTable(100, {"the": 90, "a": 80, "in": 60, "cat": 3, "saw": 5}, "hand-ma
 def pipeline_without_models(name: str, block: int = 64) -> Pipeline:
     """Return a pipeline of `rome synthesize` on the stand-ins; every text has neighbours."""
     if name == "sescore":
-        return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], EntailmentSeverity(Judge()), block=block)
+        return SEScorePipeline([FakeFiller(), FakeFiller(spans=True)], Judge(), block=block)
     if name == "sescore2":
         pytest.importorskip("faiss", reason="needs the extra train: pip install 'rome-metric[train]'")
-        index = sentence_index(list(SENTENCES), BagOfWords(), neighbours=3)
+        index = SentenceIndex(list(SENTENCES), BagOfWords(), neighbours=3)
         return SEScore2Pipeline(index, LikelihoodSeverity(FakeLikelihood(), IDF), SEScore2Settings(margin=0.0), block=block)
     if name == "bleurt":
         return BleurtPipeline(FakeFiller(), drop=0.5, block=block)
     if name == "rome":
-        return TextAttackPipeline(FakePerturber(), block=block)
+        return TextAttackPipeline(FakePerturber(), Judge(), block=block)  # type: ignore[arg-type]
     materials = Materials()
     return PerturbationPipeline(lambda texts: {t: parsed(t) for t in texts}, "hand", each=60, materials=materials, block=block)
 

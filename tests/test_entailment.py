@@ -17,12 +17,7 @@ from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPr
 from rome.features.values import Analysis
 from rome.train.synthesis import severities as severity_module
 from rome.train.synthesis.edits import Operation, diff_operations
-from rome.train.synthesis.severities import (
-    ReaderSeverity,
-    TransformerEntailment,
-    load_reader,
-    load_severity,
-)
+from rome.train.synthesis.severities import EntailmentSeverity, ReaderSeverity, SeverityModel, load_severity
 
 from handmade import analysis
 
@@ -72,9 +67,9 @@ def test_an_edit_weighs_what_its_worst_word_does() -> None:
     ]
     reader = WordReader()
     judge = ReaderSeverity(analyse, reader)
-    assert judge.weights([(text, edit) for edit in edits]) == [10, 1, 1, 10, 0] and judge.weights([]) == []
-    assert reader.read[1] == (text, "The dog ate 12 red apples .")
     verdicts = judge.of([(text, edit) for edit in edits])
+    assert [numbers["weight"] for _, numbers in verdicts] == [10, 1, 1, 10, 0] and judge.of([]) == []
+    assert reader.read[1] == (text, "The dog ate 12 red apples .")
     assert verdicts[:2] == [(False, {"weight": 10.0}), (True, {"weight": 1.0})]
     assert [minor for minor, _ in ReaderSeverity(analyse, reader, harmless=1.0).of([(text, edit) for edit in edits])] == [
         False
@@ -84,17 +79,14 @@ def test_an_edit_weighs_what_its_worst_word_does() -> None:
 def test_a_set_without_a_reader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With both ways out."""
     monkeypatch.setattr(severity_module, "READER_FILE", "nothing.safetensors")
-    for load in (load_severity, load_reader):
-        with pytest.raises(
-            ModelMissingError, match="the model set base has no reader .*--entailment FOLDER.*--severity likelihood"
-        ):
-            load("embedded")
+    with pytest.raises(ModelMissingError, match="the model set base has no reader .*give --severity a set .*`likelihood`"):
+        load_severity("embedded")
 
 
 @pytest.fixture(scope="module")
-def judge() -> ReaderSeverity:
+def judge() -> SeverityModel:
     """The packaged one."""
-    return load_reader(threads=1)
+    return load_severity(threads=1)
 
 
 @shipped
@@ -109,7 +101,7 @@ def judge() -> ReaderSeverity:
         ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
     ],
 )
-def test_what_turns_the_meaning_is_major(judge: ReaderSeverity, pair: tuple[str, str]) -> None:
+def test_what_turns_the_meaning_is_major(judge: SeverityModel, pair: tuple[str, str]) -> None:
     """Both ways; also where the words are the very same, and none is new."""
     assert minor_both_ways(judge, pair) == [False, False]
 
@@ -123,19 +115,19 @@ def test_what_turns_the_meaning_is_major(judge: ReaderSeverity, pair: tuple[str,
         ("It rains.", "It rains."),
     ],
 )
-def test_what_says_the_same_is_minor(judge: ReaderSeverity, pair: tuple[str, str]) -> None:
+def test_what_says_the_same_is_minor(judge: SeverityModel, pair: tuple[str, str]) -> None:
     """Both ways, in another voice and another order."""
     assert minor_both_ways(judge, pair) == [True, True]
 
 
-def minor_both_ways(judge: ReaderSeverity, pair: tuple[str, str]) -> list[bool]:
+def minor_both_ways(judge: SeverityModel, pair: tuple[str, str]) -> list[bool]:
     """The verdicts on the replacement of one whole text by the other, and back."""
     edits = [(one, Operation("swap", 0, len(one), one, other)) for one, other in (pair, pair[::-1])]
     return [minor for minor, _ in judge.of(edits)]
 
 
 @shipped
-def test_severities_are_not_constant(judge: ReaderSeverity) -> None:
+def test_severities_are_not_constant(judge: SeverityModel) -> None:
     """Of edits that people would call minor most are, of those that they would call major few."""
     minor = [
         ("She said that he was ill.", "She said he was ill."),
@@ -180,24 +172,16 @@ def write_checkpoint(folder: Path, labels: Sequence[str], kind: type = BertForSe
         (("not_entailment", "entailment"), 1),
     ],
 )
-def test_label_names_say_which_class_is_which(tmp_path: Path, labels: Sequence[str], column: int) -> None:
-    """Whatever the order and the number of classes."""
-    model = TransformerEntailment(write_checkpoint(tmp_path / "model", labels))
-    assert model.column == column and model.signature.startswith("classifier:model@")
-    found = model.probabilities(PAIRS)
-    assert found.shape == (3,) and (found >= 0).all() and (found <= 1).all()
-    assert model.probabilities([]).shape == (0,)
-
-
-def test_a_checkpoint_agrees_with_transformers(tmp_path: Path) -> None:
-    """The oracle: one pair at a time through the model itself."""
-    folder = write_checkpoint(tmp_path / "model", ("neutral", "entailment", "contradiction"))
-    found = TransformerEntailment(folder).probabilities([*PAIRS, ("a dog sleeps . " * 20, "it rains .")])
+def test_a_checkpoint_agrees_with_transformers(tmp_path: Path, labels: Sequence[str], column: int) -> None:
+    """The oracle: one pair at a time through the model itself; label names say which class is which."""
+    folder = write_checkpoint(tmp_path / "model", labels)
+    assert EntailmentSeverity(folder).signature.startswith("entailment:model@") and EntailmentSeverity(folder).of([]) == []
+    found = EntailmentSeverity(folder).probabilities([*PAIRS, ("a dog sleeps . " * 20, "it rains .")])
     tokenizer, model = BertTokenizerFast.from_pretrained(folder), BertForSequenceClassification.from_pretrained(folder).eval()
     for (first, second), value in zip(PAIRS, found, strict=False):
         with torch.no_grad():
             logits = model(**tokenizer(first, second, return_tensors="pt")).logits[0]
-        assert value == pytest.approx(float(torch.softmax(logits, 0)[1]), abs=1e-5)
+        assert value == pytest.approx(float(torch.softmax(logits, 0)[column]), abs=1e-5)
 
 
 def test_checkpoints_of_the_wrong_kind_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis_models import FakeFiller, FakePerturber, hypothesis_of, pipeline_without_models, save_masked_and_judge
+from synthesis_models import FakeFiller, FakePerturber, Judge, hypothesis_of, pipeline_without_models, save_masked_and_judge
 
 from rome.cli.synthesize import PIPELINES, add_arguments
 from rome.train.synthesis.bleurt import CONTIGUOUS, DROPPED, SCATTERED, BleurtPipeline, Mask, fill_masks
@@ -146,7 +146,11 @@ def test_a_step_that_would_touch_another_is_drawn_anew() -> None:
         def run(self, request: Any) -> str:
             return str(request.text.replace("old", "olld").replace("ollld", "old"))
 
-    pairs = [pair for seed in range(9) for pair in TextAttackPipeline(OneWord()).pairs([("a:1", "The old dog slept.")], seed)]  # type: ignore[arg-type]
+    pairs = [
+        pair
+        for seed in range(9)
+        for pair in TextAttackPipeline(OneWord(), Judge()).pairs([("a:1", "The old dog slept.")], seed)
+    ]  # type: ignore[arg-type]
     assert {pair.hypothesis for pair in pairs} == {"The olld dog slept."} and len(pairs) == 9
 
 

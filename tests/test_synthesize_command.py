@@ -9,16 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis_models import FakePerturber, hypothesis_of, pipeline_without_models, save_masked_and_judge
+from synthesis_models import FakePerturber, Judge, hypothesis_of, pipeline_without_models, save_masked_and_judge
 
 from rome.cli import main, synthesize
 from rome.train.synthesis.edits import Operation
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, read_synthetic
-from rome.train.synthesis.perturbed_pairs import TextAttackPipeline, weighed
+from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
 from rome.train.synthesis.statistics import tables_of
 
 from perturbation_sentences import SENTENCES
@@ -136,18 +137,17 @@ def test_an_interrupted_command_keeps_what_is_there_and_goes_on(rome: Run, texts
 
 
 def test_textattack_negatives_as_pairs() -> None:
-    """Steps replay to the hypothesis, bear the operation's name, and their labels follow the scorer's weights."""
-    made = TextAttackPipeline(FakePerturber())  # type: ignore[arg-type]
+    """Steps replay to the hypothesis, have the operation's name, and the severity that the judge gives each of them."""
+    made = TextAttackPipeline(FakePerturber(), Judge())  # type: ignore[arg-type]
     pairs = [pair for seed in range(20) for pair in made.pairs(SOURCED, seed)]
     found = {one.type for pair in pairs for one in pair.operations}
     assert made.skipped["too short"] == 20 and found == set(FakePerturber.operations) - {"contract"}
     for pair in pairs:
         assert hypothesis_of(pair) == pair.hypothesis != pair.reference
         assert pair.label == max(-25.0, sum(one.label or 0.0 for one in pair.operations))
-    slips = [one for pair in pairs for one in pair.operations if one.type == "qwerty"]
-    assert {one.severity for one in slips if one.original.islower() and one.original not in ("no", "not")} == {"minor"}
-    assert [one.severity for one in weighed("two big dogs", "two dogs", "word_deletion")] == ["major"]
-    assert [one.label for one in weighed("He did not go", "He didn't go", "contract")] == [0.0]
+    steps = [one for pair in pairs for one in pair.operations]
+    assert {one.severity for one in steps if one.type == "word_deletion"} == {"major"}
+    assert {one.severity for one in steps if len(one.new) == len(one.original)} <= {"minor"}
 
 
 def test_textattack_really_run_or_its_absence_said(rome: Run, texts: str, tmp_path: Path) -> None:
@@ -163,18 +163,20 @@ def test_textattack_really_run_or_its_absence_said(rome: Run, texts: str, tmp_pa
 
 def test_the_summary_counts() -> None:
     """Edits, kinds, severities, labels and copies against pairs written down by hand."""
-    add = Operation("insertion", 0, 0, "", "a ", "minor", -1.0, "addition")
+    add = Operation("insertion", 0, 0, "", "a ", "minor", -1.0, "addition", {"likelihood": 0.1})
+    other = replace(add, details={"likelihood": 0.005})
     swap = Operation("swap", 0, 3, "b c", "c b", "major", -5.0, "grammar")
     pairs = [
         SyntheticPair("1", "p", 0, "b c", "a c b", (swap, add), -6.0),
         SyntheticPair("2", "p", 0, "b c", "b c", (), 0.0),
-        SyntheticPair("3", "p", 0, "b c", "a b c", (add,), None),
+        SyntheticPair("3", "p", 0, "b c", "a b c", (other,), None),
     ]
     tables: dict[str, Any] = {part.name: part for part in tables_of(pairs, {"too short": 7})}
     rows = dict(tables["synthesis"].rows)
     assert (rows["pairs"], rows["pairs without any change"], rows["edits"], rows["edits per pair"]) == (3, 1, 3, 1.0)
     assert (rows["mean label"], rows["skipped: too short"]) == (-3.0, 7)
-    assert tables["synthesis_kinds"].rows[0] == ("insertion", 2, 0, 2, 0, pytest.approx(2 / 3))
+    assert tables["synthesis_kinds"].rows[0] == ("insertion", 2, 0, 2, 0, pytest.approx(2 / 3), "█" * 27)
+    assert [row[:2] for row in tables["synthesis_likelihoods"].rows] == [("0.003 to 0.01", 1), ("0.1 to 0.3", 1)]
 
 
 # Bad input
@@ -225,15 +227,16 @@ def refused(rome: Run, message: str, *words: str) -> None:
         ("sescore good.txt --output .", "is a directory"),
         ("typo good.txt", "invalid choice"),
         ("sescore nowhere.txt", "does not exist"),
-        ("sescore good.txt --fill JUDGE --entailment JUDGE", "judge is a BertForSequenceClassification"),
+        ("sescore good.txt --fill JUDGE --severity JUDGE", "judge is a BertForSequenceClassification"),
         ("sescore2 good.txt --severity likelihood --fill JUDGE", "judge is a BertForSequenceClassification"),
-        ("sescore good.txt --fill MASKED --entailment MASKED", "masked is a BertForMaskedLM"),
-        ("sescore good.txt --fill MASKED --entailment folder", "folder holds no model that transformers loads"),
+        ("sescore good.txt --fill MASKED --severity MASKED", "masked is a BertForMaskedLM"),
+        ("sescore good.txt --fill MASKED --severity folder", "folder holds no model that transformers loads"),
+        ("sescore good.txt --fill MASKED --gamma 0.5", "--gamma must be left out for --severity embedded"),
+        ("sescore2 good.txt --severity JUDGE --lambda 2", "--lambda must be left out for --severity"),
         ("bleurt good.txt --fill good.txt", "good.txt holds no model that transformers loads"),
         ("bleurt good.txt --fill nobody/nothing", "hf download nobody/nothing"),
         ("bleurt good.txt --fill MASKED --translate fr MASKED MASKED", "masked is a BertForMaskedLM"),
         ("sescore2 good.txt --corpus empty.txt", "--corpus empty.txt holds no text"),
-        ("sescore2 good.txt --severity folder", "folder/set.json is missing"),
         ("rome good.txt --textattack no-such-python", "no-such-python cannot be started"),
     ],
 )
@@ -247,7 +250,7 @@ def test_a_killed_command_continues_where_it_stopped(rome: Run, models: dict[str
     """SIGKILL in the middle of a run: the file has whole pairs, and the same command ends with an uninterrupted run's bytes."""
     lines = [f"The president of house {n} slept, and the old dog of the red house did not." for n in range(160)]
     Path("many.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    words = ["sescore", "many.txt", "--fill", models["masked"], "--entailment", models["judge"], "--seed", "2", "--output"]
+    words = ["sescore", "many.txt", "--fill", models["masked"], "--severity", models["judge"], "--seed", "2", "--output"]
     script = "import sys; from rome.cli import main; sys.exit(main(sys.argv[1:]))"
     process = subprocess.Popen([sys.executable, "-I", "-c", script, "synthesize", *words, "killed.jsonl"])
     killed, end = Path("killed.jsonl.partial"), time.monotonic() + 120

@@ -15,21 +15,23 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import cross_entropy
-from transformers import BertModel
+from transformers import AutoModel
 
 from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
 from rome.data.sources import data_file
+from rome.features.analyser.acceptability import HIDDEN
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
-from rome.features.analyser.fill_head import FILL_FILE, WHOLE_WORD, FillHead, first_layers
+from rome.features.analyser.fill_head import FILL_FILE, MASK_ID, FillModel
+from rome.features.analyser.transformer import pretrained
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
-from rome.train.common.training import PROGRESS, Log, adamw, padded, shuffled_batches, start_from_encoder, train
+from rome.train.common.training import PROGRESS, Log, adamw, padded, shuffled_batches, train
+from rome.train.encoder import source_folder
 
 JUDGED = 2000
 JUDGED_SHARE = 0.15
@@ -53,14 +55,14 @@ class FillOptions(TrainingOptions):
 
 BITS = 4
 """Per number of a matrix, in the file."""
+WHOLE_WORD = re.compile(r"[a-z]{2,}|[ai]|[0-9]+")
 
 
 class Vocabulary(NamedTuple):
-    """Per piece, if it continues a word and if it is a whole word of letters or digits; and the id of the mask."""
+    """Per piece, if it continues a word and if it is a whole word of letters or digits."""
 
     continuing: tuple[bool, ...]
     whole: tuple[bool, ...]
-    mask_id: int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,127 +74,104 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out `rome train fill`: read the texts, train, judge, write weights and card. Raises InputError if data is missing."""
     options = read_options(arguments, FillOptions)
     encoder = set_folder(options.models) / "encoder"
-    trunk, tokenizer = first_layers(load_trunk(encoder), options.input_layer), load_tokenizer(encoder)
-    pieces = tokenizer.convert_ids_to_tokens(range(trunk.config.vocab_size))
+    tokenizer, model = load_tokenizer(encoder), new_model(load_trunk(encoder), options)
+    pieces = tokenizer.convert_ids_to_tokens(range(model.config.vocab_size))
     vocabulary = Vocabulary(
-        tuple(piece.startswith("##") for piece in pieces),
-        tuple(WHOLE_WORD.fullmatch(piece) is not None for piece in pieces),
-        tokenizer.mask_token_id,
+        tuple(piece.startswith("##") for piece in pieces), tuple(WHOLE_WORD.fullmatch(piece) is not None for piece in pieces)
     )
     texts = training_texts()
-    head, seconds = fit(trunk, tokenised(texts, tokenizer), vocabulary, options)
-    words = frozenset(piece for piece, whole in zip(pieces, vocabulary.whole, strict=True) if whole)
-    export(head, casing_of(texts, words), options.out)
-    head.load_state_dict(load_weights(options.out / FILL_FILE)[0])
-    figures = judge(head, trunk, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
+    seconds = fit(model, tokenised(texts, tokenizer), vocabulary, options)
+    export(model, options, casing_of(texts, frozenset(piece for piece in pieces if WHOLE_WORD.fullmatch(piece))))
+    model.fill_in(load_weights(options.out / FILL_FILE)[0])
+    figures = judge(model, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
     write_training_card("fill", options, options.steps, seconds, figures, texts=len(texts))
     return 0
 
 
-def fit(
-    trunk: BertModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions
-) -> tuple[FillHead, int]:
-    """Train on rows of pieces; return the head in full precision and the seconds."""
-
+def new_model(trunk: Any, options: FillOptions) -> FillModel:
+    """Return the trunk with a head whose layers are those of all-MiniLM-L6-v2 in their place (random ones for a toy trunk)."""
     torch.manual_seed(options.seed)
-    head = _start(options, trunk, rows)
-    _regress(head, trunk, stream(rows, vocabulary, options, -options.seed - 1))
-    new = [*head.dense.parameters(), *head.norm.parameters(), head.bias]
-    groups = [{"params": list(head.layers.parameters())}, {"params": new, "lr": FASTER * options.rate}]
-    optimizer = adamw(groups, options.rate)
-    log, given = Log(options.work / PROGRESS), stream(rows, vocabulary, options, options.seed)
-
-    def loss(_: int) -> torch.Tensor:
-        batch = next(given)
-        return cross_entropy(_logits(head, trunk, batch), batch.targets)
-
-    train(head, optimizer, {"loss": loss}, options.steps, log, logged=50)
-    return head, log.seconds()
+    model = FillModel(trunk, options.layers, options.input_layer)
+    if trunk.config.hidden_size == HIDDEN:
+        source = pretrained(AutoModel, source_folder())
+        for layer, old in zip(model.own_layers, source.encoder.layer[options.input_layer :], strict=False):
+            layer.load_state_dict(old.state_dict())
+    return model
 
 
-def _start(options: FillOptions, trunk: BertModel, rows: Sequence[tuple[int, ...]]) -> FillHead:
-    """Return a head with the layers of all-MiniLM-L6-v2 after the trunk (random ones for a toy trunk) and the frequencies as bias."""
-    hidden, vocabulary = trunk.config.hidden_size, trunk.config.vocab_size
-    sizes = {"hidden": hidden, "inner": trunk.config.intermediate_size, "vocabulary": vocabulary}
-    head = FillHead(options.layers, options.input_layer, **sizes)
-    counts = torch.bincount(torch.tensor([piece for row in rows for piece in row[1:-1]]), minlength=vocabulary).float() + 0.1
-    with torch.no_grad():
-        head.bias.copy_(torch.log(counts / counts.sum()))
-    start_from_encoder(head.layers, trunk.config.num_hidden_layers)
-    return head
+def fit(model: FillModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions) -> int:
+    """Train the head on rows of pieces, in full precision, and return the seconds."""
+    given, regressed = (stream(rows, vocabulary, options, seed) for seed in (options.seed, -options.seed - 1))
+    start(model, rows, regressed)
+    layers, new = list(model.own_layers.parameters()), list(model.cls.parameters())
+    new = [one for one in new if one.requires_grad]  # without the tied embeddings
+    optimizer = adamw([{"params": layers}, {"params": new, "lr": FASTER * options.rate}], options.rate)
+    log = Log(options.work / PROGRESS)
+    train(model, optimizer, {"loss": lambda _: _loss(model, next(given))}, options.steps, log, logged=50)
+    return log.seconds()
+
+
+def _loss(model: FillModel, batch: Masked) -> torch.Tensor:
+    return cross_entropy(model(batch.pieces, batch.mask).logits, batch.targets)
 
 
 @torch.no_grad()
-def _regress(head: FillHead, trunk: BertModel, batches: Iterator[Masked]) -> None:
-    """Set the dense layer to the ridge regression of the embeddings of hidden pieces on the states in their places.
+def start(model: FillModel, rows: Sequence[tuple[int, ...]], batches: Iterator[Masked]) -> None:
+    """Set the bias to the frequencies of the pieces, and the dense layer to a ridge regression.
 
-    From a random start, hundreds of steps would learn no more than this.
+    It predicts the embeddings of hidden pieces from the states in their places. From a random start, hundreds of steps would learn no
+    more than this.
     """
-    seen, wanted = [], []
-    embeddings = trunk.embeddings.word_embeddings.weight
-    for batch in islice(batches, REGRESSED):
-        states = trunk(batch.pieces, attention_mask=batch.mask.long()).last_hidden_state
-        ignored = torch.zeros_like(batch.mask, dtype=states.dtype).masked_fill(~batch.mask, float("-inf"))
-        for layer in head.layers[:-1]:
-            states = layer(states, src_key_padding_mask=ignored)
-        seen.append(head.last(states, ignored, batch.places))
-        wanted.append(embeddings[batch.targets] - embeddings.mean(0))
-    x, y = torch.cat(seen).double(), torch.cat(wanted).double()
+    head, embeddings = model.cls.predictions, model.bert.embeddings.word_embeddings.weight
+    counts = (
+        torch.bincount(torch.tensor([piece for row in rows for piece in row[1:-1]]), minlength=len(embeddings)).float() + 0.1
+    )
+    head.bias.copy_(torch.log(counts / counts.sum()))
+    chosen = list(islice(batches, REGRESSED))
+    x = torch.cat([model.states(batch.pieces, batch.mask) for batch in chosen]).double()
+    y = torch.cat([embeddings[batch.targets] - embeddings.mean(0) for batch in chosen]).double()
     centre = x - x.mean(0)
     gram = centre.T @ centre + RIDGE * len(x) * centre.var() * torch.eye(x.shape[1], dtype=x.dtype)
     weight = torch.linalg.solve(gram, centre.T @ (y - y.mean(0))).T
     scale = (centre @ weight.T).std()
-    head.dense.weight.copy_(weight / scale)
-    head.dense.bias.copy_(-(x.mean(0) @ weight.T) / scale)
-    head.norm.weight.fill_(SHARPNESS)
+    head.transform.dense.weight.copy_(weight / scale)
+    head.transform.dense.bias.copy_(-(x.mean(0) @ weight.T) / scale)
+    head.transform.LayerNorm.weight.fill_(SHARPNESS)
 
 
-def _logits(head: FillHead, trunk: BertModel, batch: Masked) -> torch.Tensor:
-    with torch.no_grad():
-        states = trunk(batch.pieces, attention_mask=batch.mask.long()).last_hidden_state
-    return head(states, batch.mask, batch.places, trunk.embeddings.word_embeddings.weight)
-
-
-def export(head: FillHead, casing: tuple[Mapping[str, str], Sequence[str]], out: Path) -> None:
+def export(model: FillModel, options: FillOptions, casing: tuple[Mapping[str, str], Sequence[str]]) -> None:
     """Write fill.safetensors: the rounded weights and the usual casing of words."""
-    about = {"sizes": head.sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0"}
-    about.update(casing=dict(casing[0]), sometimes=" ".join(casing[1]))
-    tensors = dict(head.state_dict())
-    save_weights(out / FILL_FILE, tensors, about, bits=dict.fromkeys(tensors, BITS))
+    sizes = {"layers": options.layers, "input_layer": options.input_layer}
+    about = {"sizes": sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0", "casing": dict(casing[0])}
+    tensors = model.stored()
+    save_weights(
+        options.out / FILL_FILE, tensors, about | {"sometimes": " ".join(casing[1])}, bits=dict.fromkeys(tensors, BITS)
+    )
 
 
-def judge(
-    head: FillHead, trunk: BertModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary
-) -> dict[str, dict[str, float]]:
+def judge(model: FillModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary) -> dict[str, dict[str, float]]:
     """Return figures at hidden places: ``masked``, JUDGED_SHARE of all pieces; ``one_word``, one whole word per sentence."""
     rng = random.Random("judge")
     masked = [(row, hide(row, vocabulary.continuing, JUDGED_SHARE, rng)) for row in rows]
-    single = [(row, one_word(row, vocabulary.continuing, vocabulary.whole, rng)) for row in rows]
-    items = {"masked": masked, "one_word": [(row, hidden) for row, hidden in single if hidden]}
-    return {name: _figures(head, trunk, chosen, vocabulary.mask_id) for name, chosen in items.items()}
+    single = [(row, one_word(row, vocabulary, rng)) for row in rows]
+    return {"masked": _figures(model, masked), "one_word": _figures(model, [item for item in single if item[1]])}
 
 
 @torch.no_grad()
-def _figures(
-    head: FillHead, trunk: BertModel, items: Sequence[tuple[tuple[int, ...], list[int]]], mask_id: int
-) -> dict[str, float]:
+def _figures(model: FillModel, items: Sequence[tuple[tuple[int, ...], list[int]]]) -> dict[str, float]:
     """Return the accuracy of the best and of the four best pieces, and the perplexity, over the whole vocabulary."""
     loss, first, four, count = 0.0, 0, 0, 0
     ordered = sorted(items, key=lambda item: len(item[0]))
-    for start in range(0, len(ordered), 32):
-        rows, hidden = zip(*ordered[start : start + 32], strict=True)
-        batch = collate(rows, hidden, mask_id)
-        logits = _logits(head, trunk, batch)
+    for begin in range(0, len(ordered), 32):
+        rows, hidden = zip(*ordered[begin : begin + 32], strict=True)
+        batch = collate(rows, hidden)
+        logits = model(batch.pieces, batch.mask).logits
         loss += float(cross_entropy(logits, batch.targets, reduction="sum"))
         right = logits.topk(4, dim=1).indices == batch.targets[:, None]
         first, four, count = first + int(right[:, 0].sum()), four + int(right.sum()), count + len(batch.targets)
     count = max(count, 1)
-    return {
-        "places": count,
-        "top_1": round(first / count, 4),
-        "top_4": round(four / count, 4),
-        "perplexity": round(math.exp(min(loss / count, 50.0)), 2),
-    }
+    perplexity = round(math.exp(min(loss / count, 50.0)), 2)
+    return {"places": count, "top_1": round(first / count, 4), "top_4": round(four / count, 4), "perplexity": perplexity}
 
 
 # Examples
@@ -205,11 +184,10 @@ USUAL, ENOUGH, SOMETIMES = 0.5, 3, 0.05
 
 
 class Masked(NamedTuple):
-    """A padded batch: (b, L) piece ids with [MASK] at the hidden places, bool mask of real pieces, bool places; (p,) hidden pieces."""
+    """A padded batch: (b, L) piece ids with [MASK] at the hidden places, mask of real pieces; (p,) hidden pieces."""
 
     pieces: torch.Tensor
     mask: torch.Tensor
-    places: torch.Tensor
     targets: torch.Tensor
 
 
@@ -231,9 +209,9 @@ def judging_texts() -> list[str]:
 
 
 def tokenised(texts: Sequence[str], tokenizer: Any) -> list[tuple[int, ...]]:
-    """Return the pieces of each text with special tokens, at most LONGEST; texts of fewer than SHORTEST are left out."""
+    """Return the pieces of each text with special tokens, at most LONGEST; texts of fewer than SHORTEST or with a mask are left out."""
     rows = tokenizer(list(texts), truncation=True, max_length=LONGEST, verbose=False)["input_ids"]
-    return [tuple(row) for row in rows if len(row) >= SHORTEST]
+    return [tuple(row) for row in rows if len(row) >= SHORTEST and MASK_ID not in row]
 
 
 def words_of(row: Sequence[int], continuing: Sequence[bool]) -> list[tuple[int, int]]:
@@ -255,20 +233,20 @@ def hide(row: Sequence[int], continuing: Sequence[bool], share: float, rng: rand
     return sorted(hidden)
 
 
-def one_word(row: Sequence[int], continuing: Sequence[bool], letters: Sequence[bool], rng: random.Random) -> list[int]:
+def one_word(row: Sequence[int], vocabulary: Vocabulary, rng: random.Random) -> list[int]:
     """Draw one word of letters of a single piece; none if there is none."""
-    words = [start for start, end in words_of(row, continuing) if end == start + 1 and letters[row[start]]]
+    words = [first for first, end in words_of(row, vocabulary.continuing) if end == first + 1 and vocabulary.whole[row[first]]]
     return [rng.choice(words)] if words else []
 
 
-def collate(rows: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]], mask_id: int) -> Masked:
+def collate(rows: Sequence[Sequence[int]], hidden: Sequence[Sequence[int]]) -> Masked:
     """Pad rows to the longest of them and put [MASK] at the hidden places."""
     pieces, mask = padded(rows)
     places = torch.zeros_like(mask)
     for row, chosen in zip(places, hidden, strict=True):
         row[list(chosen)] = True
     targets = pieces[places]
-    return Masked(pieces.masked_fill(places, mask_id), mask, places, targets)
+    return Masked(pieces.masked_fill(places, MASK_ID), mask.long(), targets)
 
 
 def stream(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: FillOptions, seed: int) -> Iterator[Masked]:
@@ -277,7 +255,7 @@ def stream(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, options: Fil
     while True:
         for group in shuffled_batches(rows, rng, options.pieces, len):
             hidden = [hide(row, vocabulary.continuing, options.share, rng) for row in group]
-            yield collate(group, hidden, vocabulary.mask_id)
+            yield collate(group, hidden)
 
 
 def casing_of(texts: Iterable[str], words: frozenset[str]) -> tuple[dict[str, str], list[str]]:

@@ -17,25 +17,17 @@ from rome.storage.files import STANDARD_INPUT, named, read_lines
 def _sescore(options: argparse.Namespace) -> Any:
     from rome.train.synthesis.fillers import load_filler
     from rome.train.synthesis.sescore import SEScorePipeline, SEScoreSettings
-    from rome.train.synthesis.severities import load_severity
 
     fillers = [load_filler(spec, options.device) for spec in options.fill]
-    severities = load_severity(options.entailment, options.device, options.threads)
-    return SEScorePipeline(fillers, severities, SEScoreSettings(**_most(options, "most_edits")))
+    return SEScorePipeline(fillers, _severity(options, "embedded"), SEScoreSettings(**_given(most_edits=options.most)))
 
 
 def _sescore2(options: argparse.Namespace) -> Any:
-    from rome.train.synthesis.fillers import load_filler
-    from rome.train.synthesis.sescore2 import SentenceVectors, SEScore2Pipeline, SEScore2Settings, sentence_index
-    from rome.train.synthesis.severities import LikelihoodSeverity, SeverityModel, load_reader
+    from rome.train.synthesis.sescore2 import SentenceIndex, SentenceVectors, SEScore2Pipeline, SEScore2Settings
 
-    severities: SeverityModel
-    if options.severity == "likelihood":
-        severities = LikelihoodSeverity(load_filler(options.fill[0], options.device))
-    else:
-        severities = load_reader(options.severity, options.threads)
-    index = sentence_index(options.corpus, SentenceVectors())
-    return SEScore2Pipeline(index, severities, SEScore2Settings(**_most(options, "most")))
+    severities = _severity(options, "likelihood")
+    settings = SEScore2Settings(**_given(most=options.most, margin=options.margin))
+    return SEScore2Pipeline(SentenceIndex(options.corpus, SentenceVectors()), severities, settings)
 
 
 def _bleurt(options: argparse.Namespace) -> Any:
@@ -43,14 +35,15 @@ def _bleurt(options: argparse.Namespace) -> Any:
     from rome.train.synthesis.fillers import RoundTrip, load_filler
 
     trips = [RoundTrip(language, there, back) for language, there, back in options.translate]
-    return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **_most(options, "masks"))
+    return BleurtPipeline(load_filler(options.fill[0], options.device), trips, **_given(masks=options.most))
 
 
 def _rome(options: argparse.Namespace) -> Any:
     from rome.train.common.textattack import Perturber, trunk_vocabulary
     from rome.train.synthesis.perturbed_pairs import TextAttackPipeline
 
-    return TextAttackPipeline(Perturber(trunk_vocabulary(), python=options.textattack), **_most(options, "most"))
+    perturber = Perturber(trunk_vocabulary(), python=options.textattack)
+    return TextAttackPipeline(perturber, _severity(options, "embedded"), **_given(most=options.most))
 
 
 def _perturbations(options: argparse.Namespace) -> Any:
@@ -60,12 +53,20 @@ def _perturbations(options: argparse.Namespace) -> Any:
     from rome.train.synthesis.perturbed_pairs import PerturbationPipeline
 
     metric = RoMe(progress=False, threads=options.threads)
-    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), **_most(options, "each"))
+    return PerturbationPipeline(metric.analyse, digest(models_identity(metric.models)), **_given(each=options.most))
 
 
-def _most(options: argparse.Namespace, name: str) -> dict[str, Any]:
-    """Return --most as a keyword of a pipeline, or nothing for the number of the recipe."""
-    return {} if options.most is None else {name: options.most}
+def _severity(options: argparse.Namespace, default: str) -> Any:
+    """Return what judges severity; the default is that of a pipeline."""
+    from rome.train.synthesis.severities import load_severity
+
+    thresholds = _given(gamma=options.gamma, weight=options.weight)
+    return load_severity(options.severity or default, options.fill[0], options.device, options.threads, **thresholds)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given, as keywords; for the others a recipe has its own numbers."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 PIPELINES: dict[str, Callable[[argparse.Namespace], Any]] = {
@@ -86,10 +87,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models (embedded, a local folder, or the hub name of a model on this machine)")
     fill = "fills gaps: a masked or sequence-to-sequence language model; sescore draws from several (default: embedded)"
     models.add_argument("--fill", nargs="+", action="extend", metavar="MODEL", help=fill)
-    entailment = "judges severity in sescore; a model set too (default: embedded)"
-    models.add_argument("--entailment", default="embedded", metavar="MODEL", help=entailment)
-    severity = "judges severity in sescore2: a model set, or `likelihood`, the paper's rule, by --fill (default: embedded)"
-    models.add_argument("--severity", default="embedded", metavar="SET", help=severity)
+    severity = (
+        "judges severity in sescore, sescore2 and rome: the reader of a model set (embedded: the default set), `likelihood` (SEScore2's "
+        "rule, by --fill), or a checkpoint fine-tuned on entailment (SEScore's rule; default: embedded, in sescore2 likelihood)"
+    )
+    models.add_argument("--severity", metavar="MODEL", help=severity)
     translate = "bleurt: back-translation through two local checkpoints; may be repeated"
     places = ("LANGUAGE", "THERE", "BACK")
     models.add_argument("--translate", nargs=3, action="append", default=[], metavar=places, help=translate)
@@ -100,11 +102,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recipe.add_argument("--corpus", metavar="FILE", help="sescore2: the texts to retrieve from (default: TEXTS)")
     most = "most edits per text; perturbations: most pairs per text (default: the recipe's own)"
     recipe.add_argument("--most", type=positive, metavar="N", help=most)
+    gamma = "least likelihood (default: 0.01) or probability of entailment (0.9) of a minor edit"
+    recipe.add_argument("--gamma", type=float, metavar="P", help=gamma)
+    weight = "inverse document frequency from which a deleted word is a major error, with --severity likelihood (default: 1)"
+    recipe.add_argument("--lambda", type=float, dest="weight", metavar="W", help=weight)
+    margin = "sescore2: least margin of a similar text, how much nearer it is than neighbours are on average (default: 1.06)"
+    recipe.add_argument("--margin", type=float, metavar="M", help=margin)
     output = parser.add_argument_group("output")
     whole = "write JSON lines here, all or nothing (default: standard output)"
     again = "finished pairs are kept in FILE.partial, where the same command continues"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
-    output.add_argument("--statistics", action="store_true", help="print the distribution of edits, kinds and severities")
+    output.add_argument(
+        "--statistics",
+        action="store_true",
+        help="print how often kinds and types occur, and histograms of the numbers behind severities",
+    )
     rescale = "add the scores of a metric, named as in `rome evaluate`, for the pairs of each label on SEScore2's scale"
     output.add_argument("--rescale", metavar="METRIC", help=rescale)
     help_text = "progress bar (default: only on a terminal)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from typing import NamedTuple
@@ -110,21 +110,23 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text.casefold())))
 
 
-def insertion(text: str, place: int, new: str) -> Operation:
-    """Return the insertion of words before the word at ``place``, with the white space that they need."""
-    start = len(text[:place].rstrip())
-    if not start:
-        return Operation("insertion", place, place, "", f"{new} ")
-    if start == place:
-        return Operation("insertion", place, place, "", _spaced(text, place, place, new))
-    return Operation("insertion", start, start, "", new if new[0] in CLOSING else f" {new}")
+def filling(text: str, start: int, end: int, new: str) -> Operation:
+    """Return the insertion of words before the word at ``start`` (for ``end == start``), or the replacement of some words.
 
-
-def replacement(text: str, start: int, end: int, new: str) -> Operation:
-    """Return the replacement of some words; a mark such as a comma follows the previous word directly."""
+    White space follows the words: a mark such as a comma is put directly behind the previous word.
+    """
+    kind, before = KINDS[start < end, True], text[:start].rstrip()
+    if start == end and not before:
+        return Operation(kind, start, start, "", f"{new} ")
+    if start == end and len(before) < start:
+        return Operation(kind, len(before), len(before), "", new if new[0] in CLOSING else f" {new}")
     if new[0] in CLOSING:
-        start = len(text[:start].rstrip()) or start
-    return Operation("replacement", start, end, text[start:end], _spaced(text, start, end, new))
+        start = len(before) or start
+    before = text[:start]
+    apart = before and not before[-1].isspace() and not _opens(before) and new[0] not in CLOSING
+    return Operation(
+        kind, start, end, text[start:end], f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
+    )
 
 
 def deletion(text: str, start: int, end: int) -> Operation | None:
@@ -146,13 +148,6 @@ def swap(text: str, one: Word, other: Word) -> Operation | None:
         return None
     new = other.text + text[one.end : other.start] + one.text
     return _if_words_stay(text, Operation("swap", one.start, other.end, text[one.start : other.end], new))
-
-
-def _spaced(text: str, start: int, end: int, new: str) -> str:
-    """Return new words with the blanks that they need between ``text[:start]`` and ``text[end:]``."""
-    before = text[:start]
-    apart = before and not before[-1].isspace() and not _opens(before) and new[0] not in CLOSING
-    return f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
 
 
 def _opens(left: str) -> bool:
@@ -182,74 +177,45 @@ class Draft:
         self.text, self.steps = text, list[tuple[str, Operation]]()
         self.untouched = [True] * len(text)
 
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """Return the edits in order."""
-        return tuple(operation for _, operation in self.steps)
-
     def allows(self, operation: Operation) -> bool:
         """Tell whether an operation touches no earlier edit; an insertion needs an untouched character on both sides."""
-        return _is_untouched(self.untouched, operation)
+        start, end = operation.start, operation.end
+        return all(self.untouched[start:end] if start < end else self.untouched[max(start - 1, 0) : end + 1])
 
     def apply(self, *operations: Operation) -> bool:
         """Carry out a chain of operations, or nothing if one of them touches an earlier edit; return whether it was done."""
-        text, untouched, steps = self.text, list(self.untouched), []
+        before = self.text, list(self.untouched), list(self.steps)
         for one in operations:
-            if not _is_untouched(untouched, one):
+            if not self.allows(one):
+                self.text, self.untouched, self.steps = before
                 return False
-            steps.append((text, one))
-            text = applied(text, one)
-            untouched[one.start : one.end] = [False] * len(one.new)
-            if not one.new and untouched:  # so that nothing is put in the place of a deletion
-                untouched[one.start if text[one.start : one.start + 1].isspace() else max(one.start - 1, 0)] = False
-        self.text, self.untouched = text, untouched
-        self.steps += steps
+            self.steps.append((self.text, one))
+            self.text = applied(self.text, one)
+            self.untouched[one.start : one.end] = [False] * len(one.new)
+            if not one.new and self.untouched:  # so that nothing is put in the place of a deletion
+                self.untouched[one.start if self.text[one.start : one.start + 1].isspace() else max(one.start - 1, 0)] = False
         return True
 
 
-def _is_untouched(untouched: Sequence[bool], operation: Operation) -> bool:
-    start, end = operation.start, operation.end
-    return all(untouched[start:end] if start < end else untouched[max(start - 1, 0) : end + 1])
-
-
-class Difference(NamedTuple):
-    """Words ``first`` to ``last`` (exclusive) of a text and the operation that replaces them by ``added`` other words, or drops them."""
-
-    first: int
-    last: int
-    added: int
-    operation: Operation
-    is_drop: bool = False
-
-
-def differences(before: str, after: str) -> list[Difference]:
+def differences(before: str, after: str) -> list[Operation]:
     """Return the fewest word edits between two texts (Levenshtein), in order, each as an edit of ``before`` alone.
 
     White space is part of a difference: all of them together give ``after`` exactly. Between two differences there is a common word.
     """
     old, new = words_of(before), words_of(after)
-    codes = Levenshtein.opcodes([word.text for word in old], [word.text for word in new])
-    common = [(block.a + n, block.b + n) for block in codes.as_matching_blocks() for n in range(block.size)]
-    old.append(Word("", len(before), len(before)))
-    new.append(Word("", len(after), len(after)))
-    found: list[Difference] = []
-    first = new_first = start = new_start = 0
-    for last, new_last in [*common, (len(old) - 1, len(new) - 1)]:
-        operation = _exchange(before, start, old[last].start, after[new_start : new[new_last].start])
-        if operation.original != operation.new:
-            found.append(Difference(first, last, new_last - new_first, operation))
-        first, new_first, start, new_start = last + 1, new_last + 1, old[last].end, new[new_last].end
+    blocks = Levenshtein.opcodes([word.text for word in old], [word.text for word in new]).as_matching_blocks()
+    common = [(old[block.a + n], new[block.b + n]) for block in blocks for n in range(block.size)]
+    start, new_start, found = 0, 0, list[Operation]()
+    for one, other in [*common, (Word("", len(before), len(before)), Word("", len(after), len(after)))]:
+        was, now = before[start : one.start], after[new_start : other.start]
+        head = _shared_space(was, now)
+        tail = _shared_space(was[head:][::-1], now[head:][::-1])
+        was, now = was[head : len(was) - tail], now[head : len(now) - tail]
+        if was != now:
+            kind = KINDS.get((bool(was.strip()), bool(now.strip())), SPACING)
+            found.append(Operation(kind, start + head, one.start - tail, was, now))
+        start, new_start = one.end, other.end
     return found
-
-
-def _exchange(text: str, start: int, end: int, new: str) -> Operation:
-    """Return the replacement of ``text[start:end]``, without the white space that both sides begin or end with."""
-    old = text[start:end]
-    head = _shared_space(old, new)
-    tail = _shared_space(old[head:][::-1], new[head:][::-1])
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
-    kind = KINDS.get((bool(old.strip()), bool(new.strip())), SPACING)
-    return Operation(kind, start + head, end - tail, old, new)
 
 
 def _shared_space(one: str, other: str) -> int:
@@ -260,4 +226,4 @@ def _shared_space(one: str, other: str) -> int:
 
 def diff_operations(before: str, after: str, type: str = "") -> tuple[Operation, ...]:
     """Return the chain of edits that makes ``after`` of ``before``, without severities."""
-    return tuple(replace(one, type=type) for one in chained(found.operation for found in differences(before, after)))
+    return tuple(replace(one, type=type) for one in chained(differences(before, after)))

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedTokenizerFast,
+)
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import set_folder
-from rome.features.analyser.fill_head import FILL_FILE, Filling, Place, load_fill_head
+from rome.features.analyser.encoder import PIECES_FILE
+from rome.features.analyser.fill_head import FILL_FILE, WINDOW, load_fill_head
 from rome.features.analyser.model_set import file_digest
+from rome.features.analyser.pieces import batches_of, padded
 from rome.features.analyser.transformer import first_line, pretrained
-from rome.train.synthesis.pairs import batches
+from rome.train.synthesis.edits import words_of
 
 TOP_K = 4
 """Candidates per place (SEScore §3.2: top-k sampling with k = 4)."""
+FILLING = "a masked or a sequence-to-sequence language model"
+TRANSLATION = "a sequence-to-sequence translation model"
+BATCH_PIECES = 1024
+Candidates = list[tuple[str, float]]
+"""Words or phrases with probabilities in [0, 1], best first."""
 
 
-class FillRequest(Place):
-    """A place to fill with one word or span: the characters ``text[start:end]``; an empty span is the place of an insertion."""
+class FillRequest(NamedTuple):
+    """A place to fill: the characters ``text[start:end]``; an empty span is the place of an insertion."""
+
+    text: str
+    start: int
+    end: int
 
     @property
     def original(self) -> str:
@@ -31,7 +49,7 @@ class FillRequest(Place):
 
 
 class Filler(Protocol):
-    """A language model that proposes words for a place, and estimates how probable the present ones are.
+    """A language model that proposes words for a place.
 
     Attributes
     ----------
@@ -44,11 +62,8 @@ class Filler(Protocol):
     signature: str
     spans: bool
 
-    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
-        """Return per place the top-k candidates with probabilities in [0, 1], best first, without the present words; maybe none."""
-
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """Return per place the probability in [0, 1] of its characters, given the rest of the text; 1 for an empty place."""
+    def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:
+        """Return per place the top-k candidates without the present words; maybe none."""
 
 
 def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
@@ -64,43 +79,20 @@ def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
         For a model that is not on this machine, with the command that gets it.
     """
     folder = set_folder("small") / "fill" if spec == "embedded" else Path(spec)
-    if (folder / FILL_FILE).is_file():
-        return EmbeddedFiller(load_fill_head(folder), top_k, file_digest(folder))
-    if spec == "embedded":
-        raise ModelMissingError(
-            "this version has no embedded filler: give --fill FOLDER, a checkpoint or a head of `rome train fill`"
-        )
-    model, tokenizer, name = load_checkpoint(spec, FILLING, _filling_class, device)
-    kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedLMFiller
-    return kind(model, tokenizer, top_k, name=name)
+    if spec == "embedded" or (folder / FILL_FILE).is_file():
+        return MaskedFiller(load_fill_head(folder), fill_tokenizer(), top_k=top_k, name=f"{folder.name}@{file_digest(folder)}")
+    model, tokenizer, name = load_checkpoint(
+        spec, FILLING, lambda config: AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM, device
+    )
+    kind = Seq2SeqFiller if model.config.is_encoder_decoder else MaskedFiller
+    return kind(model, tokenizer, top_k=top_k, name=name)
 
 
-class EmbeddedFiller:
-    """The masked head on the embedded trunk: one whole word of letters or of digits."""
-
-    spans = False
-
-    def __init__(self, head: Filling, top_k: int = TOP_K, digest: str = "") -> None:
-        self.head, self.top_k = head, top_k
-        self.signature = f"embedded{digest and '@' + digest}#top{top_k}"
-
-    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
-        """Return the most probable words."""
-        filled = self.head.fill(requests, self.top_k + 1)
-        return [_other_words(candidates, request, self.top_k) for candidates, request in zip(filled, requests, strict=True)]
-
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """Return the probability of a place that is masked as a whole, the product over its pieces."""
-        return [float(value) for value in self.head.likelihood(requests)]
-
-
-FILLING = "a masked or a sequence-to-sequence language model"
-TRANSLATION = "a sequence-to-sequence translation model"
-
-
-def _filling_class(config: Any) -> Any:
-    """Return the class that loads a filler."""
-    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForMaskedLM
+def fill_tokenizer() -> Any:
+    """Return the word pieces of the embedded head."""
+    marks = {f"{name.lower()}_token": f"[{name}]" for name in ("UNK", "PAD", "CLS", "SEP", "MASK")}
+    file = str(set_folder("small") / "encoder" / PIECES_FILE)
+    return PreTrainedTokenizerFast(tokenizer_file=file, model_max_length=WINDOW, **marks)
 
 
 def load_checkpoint(spec: str, wanted: str, class_of: Callable[[Any], Any], device: str = "cpu") -> tuple[Any, Any, str]:
@@ -120,7 +112,17 @@ def load_checkpoint(spec: str, wanted: str, class_of: Callable[[Any], Any], devi
     ModelMissingError
         For a name that is not on this machine, with the command that gets it.
     """
-    folder, config = Path(spec), _part(AutoConfig, spec, wanted)
+    folder, unknown = Path(spec), f"{spec} holds no model that transformers loads"
+    if folder.exists() and not (folder / "config.json").is_file():
+        raise InputError(f"{unknown}: it has no config.json; give {wanted}")
+    try:
+        config, tokenizer = pretrained(AutoConfig, spec), pretrained(AutoTokenizer, spec)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        if folder.exists() or isinstance(error, ImportError):
+            raise InputError(f"{unknown}: {first_line(error)}; give {wanted}") from error
+        raise ModelMissingError(
+            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
+        ) from error
     kind = next(iter(getattr(config, "architectures", None) or ()), config.model_type)
     try:
         model, report = pretrained(class_of(config), spec, output_loading_info=True)
@@ -128,24 +130,8 @@ def load_checkpoint(spec: str, wanted: str, class_of: Callable[[Any], Any], devi
         raise InputError(f"{spec} is a {kind} ({first_line(error)}): give {wanted}") from error
     if report["missing_keys"]:
         raise InputError(f"{spec} is a {kind} with no weights for {sorted(report['missing_keys'])[0]}: give {wanted}")
-    tokenizer = _part(AutoTokenizer, spec, wanted)
     name = f"{folder.name}@{file_digest(folder)}" if folder.is_dir() else spec
     return model.eval().requires_grad_(False).to(device), tokenizer, name
-
-
-def _part(kind: Any, spec: str, wanted: str) -> Any:
-    """Return the configuration or the tokenizer of a checkpoint."""
-    folder, unknown = Path(spec), f"{spec} holds no model that transformers loads"
-    if folder.exists() and not (folder / "config.json").is_file():
-        raise InputError(f"{unknown}: it has no config.json; give {wanted}")
-    try:
-        return pretrained(kind, spec)
-    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-        if folder.exists() or isinstance(error, ImportError):
-            raise InputError(f"{unknown}: {first_line(error)}; give {wanted}") from error
-        raise ModelMissingError(
-            f"the model {spec} is not on this machine: run `hf download {spec}`, or give a local folder"
-        ) from error
 
 
 def window_of(model: Any, tokenizer: Any) -> int:
@@ -156,18 +142,15 @@ def window_of(model: Any, tokenizer: Any) -> int:
     return int(min(tokenizer.model_max_length, positions))
 
 
-WHOLE_WORD = re.compile(r"(?!_)(?:[^\W\d_]{2,}(?:['’-][^\W\d_]+)*|[aAiI]|\d+|[.,;:!?])")
 MARKERS = ("Ġ", "▁")
 """Start of a word in byte-pair and SentencePiece vocabularies; WordPiece marks continuations with ``##``."""
-BATCH = 16
 
 
 class LanguageModel:
     """Shared part of both kinds of fillers: the ids of a text around a place, cut to the window of the model."""
 
     def __init__(self, model: Any, tokenizer: Any, top_k: int) -> None:
-        self.model, self.tokenizer, self.top_k = model, tokenizer, top_k
-        self.window = window_of(model, tokenizer)
+        self.model, self.tokenizer, self.window, self.top_k = model, tokenizer, window_of(model, tokenizer), top_k
         bare, framed = self.ids("a"), tokenizer("a")["input_ids"]
         start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
         self.before, self.after = framed[:start], framed[start + len(bare) :]
@@ -175,98 +158,107 @@ class LanguageModel:
         self.marker = next((m for m in MARKERS if any(piece.startswith(m) for piece in self.vocabulary)), "")
 
     def ids(self, text: str) -> list[int]:
-        """Return the ids of a part of a text."""
-        ids: list[int] = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-        return ids
+        """Return the ids of a part of a text; a mask in it is unknown."""
+        ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return [self.tokenizer.unk_token_id if number == self.tokenizer.mask_token_id else number for number in ids]
 
-    def place_ids(self, request: FillRequest) -> list[int]:
-        """Return the ids in a place, with the blank before it if there is one, at most half a window of them."""
-        blank = " " if request.text[: request.start][-1:].isspace() else ""
-        return self.ids(blank + request.original)[: self.window // 2] if request.original.strip() else []
+    def row(self, request: FillRequest, masks: int, more: int = 0) -> tuple[list[int], list[int], list[int]]:
+        """Return the ids before a place, of a whole row with masks in it, and after it; the window has room for ``more`` ids.
 
-    def context(self, request: FillRequest, space: int) -> tuple[list[int], list[int]]:
-        """Return the ids before and after a place, cut at the far ends so that ``space`` more ids fit into the window.
-
-        A blank before the place belongs to the following text, as byte-pair vocabularies need it. A mask in the text itself is unknown.
+        A blank before the place belongs to the following text, as byte-pair vocabularies need it.
         """
-        space = self.window - len(self.before) - len(self.after) - space
+        space = self.window - len(self.before) - len(self.after) - masks - more
         left, right = request.text[: request.start], request.text[request.end :]
         blank = " " if left != left.rstrip() and right[:1].isalnum() else ""
-        tokenizer = self.tokenizer
-        before, after = (
-            [tokenizer.unk_token_id if number == tokenizer.mask_token_id else number for number in self.ids(part)]
-            for part in (left.rstrip(), blank + right)
-        )
+        before, after = self.ids(left.rstrip()), self.ids(blank + right)
         kept = min(len(before), max(space // 2, space - len(after)))
-        return before[len(before) - kept :], after[: max(space - kept, 0)]
-
-    def padded(self, rows: Iterable[Sequence[int]]) -> Any:
-        """Return rows of ids as one batch on the device of the model."""
-        return self.tokenizer.pad([{"input_ids": row} for row in rows], return_tensors="pt").to(self.model.device)
+        before, after = before[len(before) - kept :], after[: max(space - kept, 0)]
+        return before, [*self.before, *before, *[self.tokenizer.mask_token_id] * masks, *after, *self.after], after
 
 
-class MaskedLMFiller(LanguageModel):
-    """Fills a mask with the most probable whole words, and gives the probability of the words in a place.
+WHOLE_WORD = re.compile(r"(?!_)(?:[^\W\d_]{2,}(?:['’-][^\W\d_]+)*|[aAiI]|\d+|[.,;:!?])")
+SENTENCE_START = re.compile(r"(?:^|[.!?…][\"'”’)\]]*\s+|\n\s*)[\"'“‘(\[]*$")
 
-    For an uncased vocabulary, a word that replaces a capitalised one is capitalised.
-    """
+
+class MaskedFiller(LanguageModel):
+    """Fills a mask with the most probable whole words or marks, and gives the probability of the words in a place."""
 
     spans = False
 
-    def __init__(self, model: Any, tokenizer: Any, top_k: int = TOP_K, *, name: str = "") -> None:
+    def __init__(self, model: Any, tokenizer: Any, *, top_k: int = TOP_K, name: str = "") -> None:
         super().__init__(model, tokenizer, top_k)
-        self.signature = f"masked:{name or model.config.model_type}#top{top_k}"
-        self.words = dict(self._whole_words())
-        self.allowed = torch.tensor(sorted(self.words), dtype=torch.long, device=model.device)
-        self.is_uncased = all(word == word.lower() for word in self.words.values())
-
-    def _whole_words(self) -> Iterator[tuple[int, str]]:
-        """Yield the pieces of the vocabulary that are whole words or punctuation marks: id, written form."""
-        special = set(self.tokenizer.all_special_ids)
+        self.signature = f"masked:{name}#top{top_k}"
+        self.words: dict[int, str] = {}
         for number, piece in enumerate(self.vocabulary):
             begins = piece.startswith(self.marker)
             word = self.tokenizer.convert_tokens_to_string([piece]).strip() if self.marker and begins else piece
-            if number not in special and WHOLE_WORD.fullmatch(word) and (begins or not word[0].isalnum()):
-                yield number, word
+            if WHOLE_WORD.fullmatch(word) and (begins or not word[0].isalnum()):
+                self.words[number] = word
+        self.allowed = torch.tensor(list(self.words), dtype=torch.long)
+        self.is_uncased = all(word == word.lower() for word in self.words.values())
 
-    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
+    def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:
         """Return per place the ``top_k`` words and their probabilities among the whole vocabulary, best first."""
         filled = []
-        for request, logits in zip(requests, self._logits(requests, [1] * len(requests)), strict=True):
-            probabilities = torch.softmax(logits[0], dim=0)[self.allowed]
-            best = torch.topk(probabilities, min(2 * self.top_k + 2, len(probabilities)))  # one word may occur in two casings
-            words: dict[str, float] = {}
-            for number, value in zip(self.allowed[best.indices].tolist(), best.values.tolist(), strict=True):
-                words.setdefault(self._written(self.words[number], request), _rounded(value))
-            filled.append(_other_words(list(words.items()), request, self.top_k))
+        for request, logits in zip(requests, self._logits([self.row(request, 1)[1] for request in requests]), strict=True):
+            best = torch.softmax(logits[0], dim=0)[self.allowed].sort(descending=True, stable=True)
+            words: dict[str, float] = {}  # one word may occur in two casings
+            for n, p in zip(best.indices[: 2 * self.top_k + 2].tolist(), best.values.tolist(), strict=False):
+                words.setdefault(self.written(self.words[int(self.allowed[n])], request), _rounded(p))
+            filled.append(_other_words(words, request, self.top_k))
         return filled
 
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """Return the probability of each place: all pieces masked at once, probabilities multiplied; 1 for an empty place.
+    def of(self, requests: Sequence[FillRequest]) -> list[list[float]]:
+        """Return per place the probability of each word: all of them masked at once, the pieces of a word multiplied.
 
-        A phrase of more pieces than half the window is judged by the pieces that fit.
+        A phrase of more pieces than half the window is judged by the words that fit; casing does not count for an uncased vocabulary.
         """
-        own = [self.place_ids(request) for request in requests]
-        logits = self._logits(requests, list(map(len, own)))
-        return [_probability(found, ids) for found, ids in zip(logits, own, strict=True)]
+        own = [self._word_ids(request) for request in requests]
+        rows = [self.row(request, sum(map(len, words)))[1] for request, words in zip(requests, own, strict=True)]
+        found = []
+        for words, logits in zip(own, self._logits(rows), strict=True):
+            ids = torch.tensor([number for word in words for number in word], dtype=torch.long)
+            logs = torch.log_softmax(logits, dim=1)[torch.arange(len(ids)), ids]
+            found.append([_rounded(float(part.sum().exp())) for part in logs.split(list(map(len, words)))])
+        return found
+
+    def _word_ids(self, request: FillRequest) -> list[list[int]]:
+        """Return the ids of each word in a place, with the blank before it if there is one."""
+        kept: list[list[int]] = []
+        for word in words_of(request.original):
+            blank = request.text[: request.start + word.start][-1:]
+            ids = self.ids(f"{' ' if blank.isspace() else ''}{word.text}")
+            if sum(map(len, kept)) + len(ids) > self.window // 2:
+                break
+            kept.append(ids)
+        return [ids for ids in kept if ids]
 
     @torch.no_grad()
-    def _logits(self, requests: Sequence[FillRequest], masks: Sequence[int]) -> Iterator[torch.Tensor]:
-        """Yield per request the (masks, V) float32 logits at its masks."""
-        for block in batches(zip(requests, masks, strict=True), BATCH):
-            batch = self.padded(self._row(request, count) for request, count in block)
-            logits = self.model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
-            for row, ids in zip(logits, batch["input_ids"], strict=True):
-                yield row[ids == self.tokenizer.mask_token_id].float()
+    def _logits(self, rows: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+        """Return per row the (masks, V) float32 logits at its masks."""
+        found = [torch.zeros(0)] * len(rows)
+        for chosen in batches_of(list(map(len, rows)), BATCH_PIECES):
+            ids, mask = padded([torch.tensor(rows[n]) for n in chosen], self.tokenizer.pad_token_id)
+            places = mask & (ids == self.tokenizer.mask_token_id)
+            given = {"input_ids": ids.to(self.model.device), "attention_mask": mask.long().to(self.model.device)}
+            logits = self.model(**given).logits.cpu().float()
+            logits = logits if logits.dim() == 2 else logits[places]  # the embedded head gives those of the masks alone
+            for n, part in zip(chosen, logits.split(places.sum(1).tolist()), strict=True):
+                found[n] = part
+        return found
 
-    def _row(self, request: FillRequest, masks: int) -> list[int]:
-        before, after = self.context(request, masks)
-        return [*self.before, *before, *[self.tokenizer.mask_token_id] * masks, *after, *self.after]
-
-    def _written(self, word: str, request: FillRequest) -> str:
-        """Return a word of an uncased vocabulary in the casing of its place or of the start of the text."""
-        first = request.original or ("A" if not request.text[: request.start].strip() else "")
-        return word[:1].upper() + word[1:] if self.is_uncased and first[:1].isupper() else word
+    def written(self, word: str, request: FillRequest) -> str:
+        """Return a word in the casing that its place asks for; one of a cased vocabulary stays as it is."""
+        letters = [c for c in request.text if c.isalpha()]
+        if not self.is_uncased:
+            return word
+        if len(letters) > 1 and all(c.isupper() for c in letters):
+            return word.upper()
+        usual = getattr(self.model, "casing", {}).get(word, word)
+        name = request.original[:1].isupper() and word in getattr(self.model, "sometimes", (word,))
+        start = SENTENCE_START.search(request.text[: request.start])
+        first_is_capital = next((c.isupper() for c in request.text[request.start :] if c.isalpha()), True)
+        return usual[:1].upper() + usual[1:] if name or (start and first_is_capital) else usual
 
 
 SPARE_BEAMS = 2
@@ -274,19 +266,8 @@ ANCHOR = 2
 """Pieces of the following text that must follow a filling, so that its end is known."""
 
 
-class _Gap(NamedTuple):
-    """Input of the encoder, start of the decoder, ids that end a filling, and whether a blank is before the gap."""
-
-    read: list[int]
-    written: list[int]
-    end: list[int]
-    blank: bool
-
-
 class Seq2SeqFiller(LanguageModel):
-    """Fills a gap with the most probable phrases by beam search, and gives the probability of the words in a place.
-
-    Raises InputError for a vocabulary without mask.
+    """Fills a gap with the most probable phrases by beam search. Raises InputError for a vocabulary without mask.
 
     Parameters
     ----------
@@ -296,83 +277,53 @@ class Seq2SeqFiller(LanguageModel):
 
     spans = True
 
-    def __init__(self, model: Any, tokenizer: Any, top_k: int = TOP_K, *, longest: int = 8, name: str = "") -> None:
-        super().__init__(model, tokenizer, top_k)
-        self.longest, self.beams = longest, top_k + SPARE_BEAMS
-        self.signature = f"seq2seq:{name or model.config.model_type}#top{top_k}#longest{longest}"
+    def __init__(self, model: Any, tokenizer: Any, *, top_k: int = TOP_K, longest: int = 8, name: str = "") -> None:
         if tokenizer.mask_token_id is None:
             raise InputError(f"{name} has no mask: give a model trained on text infilling, such as BART")
-        config = model.config
-        self.start = self.after[-1] if config.model_type == "mbart" else config.decoder_start_token_id
+        super().__init__(model, tokenizer, top_k)
+        self.longest = longest
+        self.signature = f"seq2seq:{name}#top{top_k}#longest{longest}"
+        self.start = self.after[-1] if model.config.model_type == "mbart" else model.config.decoder_start_token_id
+        beams = {"num_beams": top_k + SPARE_BEAMS, "num_return_sequences": top_k + SPARE_BEAMS, "do_sample": False}
+        tokens = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
         model.generation_config = GenerationConfig(  # not the settings of the checkpoint, such as a least length
-            num_beams=self.beams,
-            num_return_sequences=self.beams,
-            do_sample=False,
+            **beams,
+            **tokens,
             max_new_tokens=longest + ANCHOR,
-            pad_token_id=tokenizer.pad_token_id,
-            eos_token_id=tokenizer.eos_token_id,
             decoder_start_token_id=self.start,
             output_scores=True,
             return_dict_in_generate=True,
         )
 
-    def fill(self, requests: Sequence[FillRequest]) -> list[list[tuple[str, float]]]:
+    @torch.no_grad()
+    def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:
         """Return per place the ``top_k`` phrases with the geometric mean of the probabilities of their pieces, best first.
 
-        Fillings that do not end within ``longest`` pieces are left out.
+        Fillings that do not end within ``longest`` pieces are left out, and those that do not begin with a whole word.
         """
-        gaps = map(self._gap, requests)
-        return [_other_words(self._phrases(gap), request, self.top_k) for gap, request in zip(gaps, requests, strict=True)]
+        return [_other_words(self._phrases(request), request, self.top_k) for request in requests]
 
-    @torch.no_grad()
-    def of(self, requests: Sequence[FillRequest]) -> list[float]:
-        """Return the probability of each place: its pieces one after the other, multiplied; 1 for an empty place."""
-        return [self._likelihood(self._gap(request), self.place_ids(request)) for request in requests]
-
-    def _likelihood(self, gap: _Gap, own: list[int]) -> float:
-        if not own:
-            return 1.0
-        read, written = (torch.tensor([ids], device=self.model.device) for ids in (gap.read, gap.written + own[:-1]))
-        logits = self.model(input_ids=read, decoder_input_ids=written).logits[0].float()
-        return _probability(logits[-len(own) :], own)
-
-    def _gap(self, request: FillRequest) -> _Gap:
-        """Return the text with one gap, cut to the window around it."""
-        left, right = self.context(request, 1 + self.longest + ANCHOR)
-        read = [*self.before, *left, self.tokenizer.mask_token_id, *right, *self.after]
+    def _phrases(self, request: FillRequest) -> dict[str, float]:
+        """Return distinct fillings, which are whole words and end before the following text."""
+        left, row, right = self.row(request, 1, self.longest + ANCHOR)
+        end = right[:ANCHOR] or [self.tokenizer.eos_token_id]
         blank = bool(left) and request.text[request.start - 1].isspace()
-        return _Gap(read, [self.start, *self.before, *left], right[:ANCHOR] or [self.tokenizer.eos_token_id], blank)
-
-    @torch.no_grad()
-    def _phrases(self, gap: _Gap) -> list[tuple[str, float]]:
-        """Return distinct fillings that are whole words and end before the following text, best first."""
-        read, written = (torch.tensor([ids], device=self.model.device) for ids in (gap.read, gap.written))
+        read, written = (torch.tensor([ids], device=self.model.device) for ids in (row, [self.start, *self.before, *left]))
         made = self.model.generate(input_ids=read, attention_mask=torch.ones_like(read), decoder_input_ids=written)
         phrases: dict[str, float] = {}
         sequences = made.sequences[:, written.shape[1] :].tolist()
         for ids, score in zip(sequences, made.sequences_scores.exp().tolist(), strict=True):
-            own = ids[: next((n for n in range(len(ids)) if ids[n : n + len(gap.end)] == gap.end), 0)]
-            if own and not (gap.blank and self._continues(own[0])):
-                text = " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split())
-                if text:
-                    phrases.setdefault(text, _rounded(score))
-        return sorted(phrases.items(), key=lambda item: -item[1])
-
-    def _continues(self, piece: int) -> bool:
-        """Tell whether a piece continues the word before it."""
-        written = self.vocabulary[piece]
-        return bool(self.marker) and not written.startswith(self.marker) and written[0].isalnum()
+            own = ids[: next((n for n in range(len(ids)) if ids[n : n + len(end)] == end), 0)]
+            first = self.vocabulary[own[0]] if own else ""
+            continues = self.marker and not first.startswith(self.marker) and first[:1].isalnum()
+            if text := "" if blank and continues else " ".join(self.tokenizer.decode(own, skip_special_tokens=True).split()):
+                phrases[text] = max(_rounded(score), phrases.get(text, 0.0))
+        return dict(sorted(phrases.items(), key=lambda item: -item[1]))
 
 
-def _other_words(candidates: Sequence[tuple[str, float]], request: FillRequest, top_k: int) -> list[tuple[str, float]]:
+def _other_words(candidates: Mapping[str, float], request: FillRequest, top_k: int) -> Candidates:
     """Return the first ``top_k`` candidates that differ from the present words by more than casing."""
-    return [(word, p) for word, p in candidates if word.casefold() != request.original.casefold()][:top_k]
-
-
-def _probability(logits: torch.Tensor, ids: Sequence[int]) -> float:
-    """Return the probability of some ids by the logits (n, V) at their places, multiplied; 1 for none."""
-    logs = torch.log_softmax(logits, dim=1)[torch.arange(len(ids)), torch.tensor(ids, dtype=torch.long)]
-    return _rounded(float(torch.exp(logs.sum())))
+    return [(word, p) for word, p in candidates.items() if word.casefold() != request.original.casefold()][:top_k]
 
 
 def _rounded(probability: float) -> float:
@@ -399,20 +350,15 @@ class RoundTrip:
         names = "|".join(name for _, _, name in self.models)
         self.signature = f"{language}:{names}|beams:{beams}"
 
+    @torch.no_grad()
     def back(self, text: str) -> str | None:
         """Return a text translated there and back; None for a text beyond the window of a model."""
-        found: str | None = text
         for model, tokenizer, _ in self.models:
-            if found:
-                found = self._translated(found, model, tokenizer)
-        return found
-
-    @torch.no_grad()
-    def _translated(self, text: str, model: Any, tokenizer: Any) -> str | None:
-        ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
-        window = window_of(model, tokenizer)
-        if ids.shape[1] > window:
-            return None
-        limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
-        produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
-        return str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()
+            ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
+            window = window_of(model, tokenizer)
+            if ids.shape[1] > window:
+                return None
+            limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
+            produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
+            text = str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()
+        return text

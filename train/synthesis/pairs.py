@@ -149,7 +149,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def pair_seed(seed: int, text: str) -> int:
     """Return 48 bits that depend on the seed of the run and the text alone."""
-    return int.from_bytes(hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest()[:6], "big")
+    return int(identifier(seed, text)[:12], 16)
 
 
 def settings_signature(settings: Any) -> str:
@@ -175,18 +175,16 @@ def write_synthetic(
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory: name a file in it to write to")
     kept = Checkpoint(f"{os.path.realpath(path)}.partial", "jsonl")
-    digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()
     with kept.alone():
-        there = kept.begin({"signature": pipeline.signature, "seed": seed, "texts": digest})
-        names = []
-        for number, block in enumerate(batches(texts, pipeline.block)):
-            names.append(kept.name(number))
+        there = kept.begin({"signature": pipeline.signature, "seed": seed, "texts": identifier(*map(tuple, texts))})
+        blocks = list(batches(texts, pipeline.block))
+        for number, block in enumerate(blocks):
             made = [] if number in there else list(pipeline.pairs(block, seed))
             if number not in there:
-                kept.write(names[-1], "".join(f"{pair.to_json()}\n" for pair in made).encode("utf-8"))
+                kept.write(kept.name(number), "".join(f"{pair.to_json()}\n" for pair in made).encode("utf-8"))
             yield made
         with open_output(str(path)) as stream:
-            stream.writelines(kept.read(name).decode("utf-8") for name in names)
+            stream.writelines(kept.read(kept.name(number)).decode("utf-8") for number in range(len(blocks)))
         shutil.rmtree(kept.path, ignore_errors=True)
 
 

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rome.data.perturbations.perturbation import Materials, Replacement, Severity
+from rome.data.perturbations.perturbation import Materials, Severity
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.perturbing import Analyse, inflection_note, materials_for, perturb_texts
 from rome.train.common.textattack import Perturber, Request
-from rome.train.scorer.chains import DRAW, edit_severity
-from rome.train.synthesis.edits import KINDS, MAJOR, MINOR, Draft, Operation, diff_operations
+from rome.train.scorer.chains import DRAW
+from rome.train.synthesis.edits import MAJOR, MINOR, Draft, diff_operations
 from rome.train.synthesis.pairs import LOWEST_LABEL, Pipeline, SyntheticPair, identifier, pair_seed
+from rome.train.synthesis.severities import SeverityModel, judged_pairs
 
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
@@ -26,7 +27,7 @@ LABELS: dict[Severity, tuple[str, float]] = {
 NAMES = tuple(name for name in PERTURBATIONS if name != "unrelated_text")
 """A pair must depend on its own text alone, so `unrelated_text` is left out."""
 LEAST_WORDS = 4
-VERSION = 1
+VERSION = 2
 
 
 class PerturbationPipeline(Pipeline):
@@ -47,8 +48,7 @@ class PerturbationPipeline(Pipeline):
     def __init__(
         self, analyse: Analyse, identity: str, *, each: int = 4, materials: Materials | None = None, block: int = 32
     ) -> None:
-        self.analyse, self.each = analyse, each
-        self.materials = materials_for([]) if materials is None else materials
+        self.analyse, self.each, self.materials = analyse, each, materials or materials_for([])
         inflected = "no" if inflection_note() else "yes"
         parts = (f"analyser:{identity}", f"each:{each}", f"least_words:{LEAST_WORDS}", f"inflection:{inflected}")
         super().__init__("|".join((f"perturbations{VERSION}", *parts, f"names:{identifier(*NAMES)}")), block, LEAST_WORDS)
@@ -58,87 +58,64 @@ class PerturbationPipeline(Pipeline):
         analyses = self.analyse([text for _, text in texts]) if texts else {}
         for source, text in texts:
             perturbed = perturb_texts([analyses[text]], NAMES, seed=seed, materials=self.materials)
-            made = [one for one in perturbed if one.perturbed not in (None, text)]
-            if not made:
-                self.skipped["no perturbation applies"] += 1
+            made = [(one.perturbation, one.perturbed) for one in perturbed if one.perturbed not in (None, text)]
+            self.skipped.update(["no perturbation applies"] * (not made))
             chosen = random.Random(pair_seed(seed, text)).sample(range(len(made)), min(self.each, len(made)))
-            for one in (made[number] for number in sorted(chosen)):
-                name = identifier(self.signature, seed, source, text, one.perturbation)
-                yield self.pair(source, text, _operations(one.edits, one.perturbation), seed, name=name)
+            for name, after in (made[number] for number in sorted(chosen)):
+                table = PERTURBATIONS[name].severity
+                severity, label = LABELS[table]
+                operations = [
+                    replace(
+                        one,
+                        severity=severity,
+                        label=0.0 if number else label,
+                        details={"critical": 1.0} if table == "critical" else {},
+                    )
+                    for number, one in enumerate(diff_operations(text, str(after), name))
+                ]
+                yield self.pair(source, text, operations, seed, name=identifier(self.signature, seed, source, text, name))
 
 
-def _operations(edits: Sequence[Replacement], name: str) -> list[Operation]:
-    """Return the edits of a perturbation one after the other, from left to right; the first one has the label of all."""
-    severity, label = LABELS[PERTURBATIONS[name].severity]
-    details = {"critical": 1.0} if PERTURBATIONS[name].severity == "critical" else {}
-    return [
-        Operation(
-            KINDS.get((bool(edit.original), bool(edit.perturbed)), "replacement"),
-            edit.new_start,
-            edit.new_start + len(edit.original),
-            edit.original,
-            edit.perturbed,
-            severity,
-            0.0 if number else label,
-            name,
-            details,
-        )
-        for number, edit in enumerate(edits)
-    ]
-
-
-HARMLESS = ("contract", "extend")
-MAJOR_FROM = 2.5
-"""Least weight of `edit_severity` of a major step: wrong numbers, lost content words, swapped-in neighbours."""
 TRIES = 5
 """Operations drawn for a step before it is given up."""
-TEXTATTACK_VERSION = 3
+TEXTATTACK_VERSION = 4
 
 
 class TextAttackPipeline(Pipeline):
     """Make one pair per text with up to ``most`` steps of TextAttack, each on the text after the previous ones.
 
     A step that changes nothing, or touches an earlier one, is drawn anew. TextAttack gives neither spans nor severities: spans are the
-    difference of both texts, severities the weights that the scorer's negatives have.
+    differences of both texts.
+
+    Parameters
+    ----------
+    severities
+        Judge each difference on the text before it.
     """
 
     name = "rome"
 
-    def __init__(self, perturber: Perturber, *, most: int = 5, block: int = 32) -> None:
-        self.perturber, self.most = perturber, most
+    def __init__(self, perturber: Perturber, severities: SeverityModel, *, most: int = 5, block: int = 32) -> None:
+        self.perturber, self.severities, self.most = perturber, severities, most
         self.operations = tuple(name for name in DRAW if name in perturber.operations)
         drawn = ",".join(f"{name}*{count}" for name, count in Counter(self.operations).items())
         parts = f"textattack:{perturber.version}", f"most:{most}", f"least_words:{LEAST_WORDS}", f"draw:{drawn}"
-        super().__init__("|".join((f"rome{TEXTATTACK_VERSION}", *parts)), block, LEAST_WORDS)
+        super().__init__("|".join((f"rome{TEXTATTACK_VERSION}", *parts, severities.signature)), block, LEAST_WORDS)
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         """Yield one pair per text."""
-        for source, text in texts:
-            operations = self._steps(text, pair_seed(seed, text))
-            if operations:
-                yield self.pair(source, text, operations, seed)
-            else:
-                self.skipped["no perturbation applies"] += 1
+        drafts = [self._perturbed(text, pair_seed(seed, text)) for _, text in texts]
+        self.skipped.update("no perturbation applies" for draft in drafts if not draft.steps)
+        works = [(*text, draft.steps, {}) for text, draft in zip(texts, drafts, strict=True) if draft.steps]
+        yield from judged_pairs(self, self.severities, works, seed)
 
-    def _steps(self, text: str, own: int) -> tuple[Operation, ...]:
-        """Return 1 to ``most`` perturbations; a step without one is left out."""
+    def _perturbed(self, text: str, own: int) -> Draft:
+        """Return a text after 1 to ``most`` perturbations; a step without one is left out."""
         chance, draft = random.Random(own), Draft(text)
         for step in range(chance.randint(1, self.most)):
             for attempt in range(TRIES):
                 name = chance.choice(self.operations)
-                request = Request(draft.text, name, 1, own % 2**32 + TRIES * step + attempt)
-                after = self.perturber.run(request)
-                operations = weighed(draft.text, after, name) if after and after.strip() else ()
-                if operations and draft.apply(*operations):
+                after = self.perturber.run(Request(draft.text, name, 1, own % 2**32 + TRIES * step + attempt))
+                if after and after.strip() and after != draft.text and draft.apply(*diff_operations(draft.text, after, name)):
                     break
-        return draft.operations
-
-
-def weighed(before: str, after: str, name: str) -> tuple[Operation, ...]:
-    """Return what a TextAttack operation did: its name is the type, and the first operation has the label of the whole step."""
-    weight = edit_severity(before, after, name)[1]
-    severity, label = LABELS["none"] if name in HARMLESS else MAJOR if weight >= MAJOR_FROM else MINOR
-    return tuple(
-        replace(one, severity=severity, label=0.0 if number else label, details={"weight": weight})
-        for number, one in enumerate(diff_operations(before, after, name))
-    )
+        return draft

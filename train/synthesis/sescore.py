@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rome.train.synthesis.edits import Draft, Operation, deletion, error_type, insertion, replacement, swap, words_of
-from rome.train.synthesis.fillers import Filler, FillRequest
+from rome.train.synthesis.edits import CLOSING, Draft, Operation, applied, deletion, error_type, filling, swap, words_of
+from rome.train.synthesis.fillers import Candidates, Filler, FillRequest
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, pair_seed, settings_signature
-from rome.train.synthesis.severities import SeverityModel, with_severity
+from rome.train.synthesis.severities import SeverityModel, judged_pairs
 
 KINDS = ("insertion", "deletion", "replacement", "swap")
-VERSION = 4
+VERSION = 5
+Drafting = Generator[tuple[int, FillRequest], Candidates, Draft]
+"""Edits of a text in progress: it asks a filler, by its number, for the words of a place, and returns the finished draft."""
+Phrase = Generator[tuple[int, FillRequest], Candidates, Operation | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class SEScoreSettings:
     most_edits
         Largest number of edits (M_max).
     deletion, replacement
-        Mean length of a span in words (lambda_d, lambda_r), Poisson without 0.
+        Mean length of a span in words (lambda_d, lambda_r), Poisson without 0; the words of an insertion are as many as those of a
+        replacement.
     swap
         Largest distance between swapped words (lambda_s).
     least_words
@@ -46,28 +50,11 @@ class SEScoreSettings:
     tries: int = 50
 
 
-@dataclass(slots=True)
-class _Work:
-    """A text in progress: the edits to draw, and those that were made."""
-
-    source: str
-    reference: str
-    chance: np.random.Generator
-    edits: int
-    draft: Draft
-
-
-class _Plan(NamedTuple):
-    """A drawn edit: the whole operation, or the place that a filler fills."""
-
-    kind: str
-    operation: Operation | None = None
-    filler: int = 0
-    request: FillRequest | None = None
-
-
 class SEScorePipeline(Pipeline):
     """Draw insertions, deletions, replacements and swaps with equal chance, each on the text after the previous edits.
+
+    A span is filled by a phrase of a sequence-to-sequence model or, word by word from left to right, by as many words or marks of a
+    masked one, each drawn from the k most probable.
 
     With a probability of exp(-lambda_e) a pair has no mistake and the label 0. The paper asks for one untouched word more than an edit
     takes, which would leave the end of every text unedited; its algorithm 1 only forbids overlap, as is done here.
@@ -75,7 +62,7 @@ class SEScorePipeline(Pipeline):
     Parameters
     ----------
     fillers
-        Models that fill gaps, drawn with equal chance; a filler of single words replaces single words.
+        Models that fill gaps, drawn with equal chance.
     severities
         Judge each step on the text after the previous ones.
     """
@@ -92,74 +79,81 @@ class SEScorePipeline(Pipeline):
 
     def pairs_of(self, texts: Sequence[tuple[str, str]], seed: int) -> Iterator[SyntheticPair]:
         """Yield one pair per text."""
-        works = [self._begin(source, text, seed) for source, text in texts]
-        for step in range(self.settings.most_edits):
-            self._step([work for work in works if step < work.edits])
-        verdicts = iter(self.severities.of([edit for work in works for edit in work.draft.steps]))
-        for work in works:
-            if work.edits and not work.draft.steps:
-                self.skipped["no edit found a place"] += 1
-                continue
-            operations = [with_severity(operation, next(verdicts)) for operation in work.draft.operations]
-            yield self.pair(work.source, work.reference, operations, seed)
+        chances = [np.random.default_rng(pair_seed(seed, text)) for _, text in texts]
+        counts = [min(int(chance.poisson(self.settings.edits)), self.settings.most_edits) for chance in chances]
+        drafts = self._filled([self._drawn(text, *drawn) for (_, text), *drawn in zip(texts, chances, counts, strict=True)])
+        made = [draft.steps or not count for draft, count in zip(drafts, counts, strict=True)]
+        self.skipped.update(["no edit found a place"] * made.count(False))
+        works = [(*text, draft.steps, {}) for text, draft, kept in zip(texts, drafts, made, strict=True) if kept]
+        yield from judged_pairs(self, self.severities, works, seed)
 
-    def _begin(self, source: str, text: str, seed: int) -> _Work:
-        chance = np.random.default_rng(pair_seed(seed, text))
-        edits = min(int(chance.poisson(self.settings.edits)), self.settings.most_edits)
-        return _Work(source, text, chance, edits, Draft(text))
+    def _filled(self, drawn: Sequence[Drafting]) -> list[Draft]:
+        """Return the finished drafts; each filler fills the places of all texts at once."""
+        drafts: dict[int, Draft] = {}
+        answers: dict[int, Any] = dict.fromkeys(range(len(drawn)))
+        while answers:
+            asked: list[dict[int, FillRequest]] = [{} for _ in self.fillers]
+            for number, answer in answers.items():
+                try:
+                    filler, request = drawn[number].send(answer)
+                    asked[filler][number] = request
+                except StopIteration as finished:
+                    drafts[number] = finished.value
+            filled = [
+                zip(requests, filler.fill(list(requests.values())), strict=True)
+                for filler, requests in zip(self.fillers, asked, strict=True)
+            ]
+            answers = {number: candidates for pairs in filled for number, candidates in pairs}
+        return [drafts[number] for number in range(len(drawn))]
 
-    def _step(self, works: Sequence[_Work]) -> None:
-        """Draw the next edit of every text, let each filler fill its places at once, and carry the edits out."""
-        plans = [(work, plan) for work in works if (plan := self._drawn(work)) is not None]
-        for number, filler in enumerate(self.fillers):
-            asked = [(work, plan, plan.request) for work, plan in plans if plan.request and plan.filler == number]
-            filled = filler.fill([request for _, _, request in asked]) if asked else []
-            for (work, plan, request), candidates in zip(asked, filled, strict=True):
-                _fill(work, plan.kind, request, candidates)
-        for work, plan in plans:
-            if plan.operation is not None:
-                work.draft.apply(replace(plan.operation, type=error_type(plan.operation)))
+    def _drawn(self, text: str, chance: np.random.Generator, edits: int) -> Drafting:
+        """Draw kinds, models and free places (algorithm 1, lines 7 to 29), and carry the edits out."""
+        draft, settings = Draft(text), self.settings
+        for _ in range(edits):
+            kind, filler = KINDS[chance.integers(len(KINDS))], int(chance.integers(len(self.fillers)))
+            words = words_of(draft.text)
+            for _ in range(settings.tries):
+                first = int(chance.integers(len(words)))
+                span = int(chance.poisson(settings.deletion if kind == "deletion" else settings.replacement))
+                length = {"insertion": 1, "swap": 1 + int(chance.integers(1, settings.swap + 1))}.get(kind, span)
+                if not span or length > len(words) - first:
+                    continue
+                one, last = words[first], words[first + length - 1]
+                if kind == "deletion":
+                    operation = deletion(draft.text, one.start, last.end)
+                elif kind == "swap":
+                    operation = swap(draft.text, one, last)
+                else:
+                    place = FillRequest(draft.text, one.start, one.start if kind == "insertion" else last.end)
+                    operation = filling(*place, "x")
+                if operation is None or not draft.allows(operation):
+                    continue
+                if kind in ("insertion", "replacement"):
+                    operation = yield from self._phrase(place, span, filler, chance)
+                if operation is not None:
+                    draft.apply(replace(operation, type=error_type(operation)))
+                break
+        return draft
 
-    def _drawn(self, work: _Work) -> _Plan | None:
-        """Draw kind, model and a free place (algorithm 1, lines 7 to 29), or None if no place was found."""
-        chance, settings, draft = work.chance, self.settings, work.draft
-        kind, filler = KINDS[chance.integers(len(KINDS))], int(chance.integers(len(self.fillers)))
-        words = words_of(draft.text)
-        for _ in range(settings.tries):
-            first = int(chance.integers(len(words)))
-            length = {
-                "insertion": 1,
-                "deletion": int(chance.poisson(settings.deletion)),
-                "replacement": int(chance.poisson(settings.replacement)) if self.fillers[filler].spans else 1,
-                "swap": 1 + int(chance.integers(1, settings.swap + 1)),
-            }[kind]
-            if not 0 < length <= len(words) - first:
-                continue
-            one, last = words[first], words[first + length - 1]
-            if kind == "deletion":
-                operation = deletion(draft.text, one.start, last.end)
-            elif kind == "swap":
-                operation = swap(draft.text, one, last)
-            else:
-                operation = _filled(kind, draft.text, one.start, last.end, "x")
-            if operation is None or not draft.allows(operation):
-                continue
-            if kind in ("deletion", "swap"):
-                return _Plan(kind, operation)
-            end = one.start if kind == "insertion" else last.end
-            return _Plan(kind, filler=filler, request=FillRequest(draft.text, one.start, end))
-        return None
+    def _phrase(self, place: FillRequest, length: int, filler: int, chance: np.random.Generator) -> Phrase:
+        """Return an edit that puts drawn words into a place, or None if none of the candidates changes the text."""
+        made, new, request = None, "", place
+        for _ in range(1 if self.fillers[filler].spans else length):
+            candidates = [(word, p) for word, p in (yield filler, request) if p > 0 and _fits(word, request)]
+            if not candidates:
+                break
+            weights = np.array([p for _, p in candidates])
+            word, p = candidates[chance.choice(len(candidates), p=weights / weights.sum())]
+            new += word if not new or word[0] in CLOSING else f" {word}"
+            details = {"filling_probability": p * (made.details["filling_probability"] if made else 1.0)}
+            made = replace(filling(*place, new), details=details)
+            end = made.start + len(made.new.rstrip())
+            request = FillRequest(applied(place.text, made), end, end)
+        return made if made and made.new.strip() != place.original else None
 
 
-def _filled(kind: str, text: str, start: int, end: int, filling: str) -> Operation:
-    return insertion(text, start, filling) if kind == "insertion" else replacement(text, start, end, filling)
-
-
-def _fill(work: _Work, kind: str, request: FillRequest, candidates: Sequence[tuple[str, float]]) -> None:
-    """Carry out an edit with a candidate drawn in proportion to the probabilities, or nothing if none changes the text."""
-    usable = [(" ".join(word.split()), p) for word, p in candidates if word.strip() and word.strip() != request.original]
-    if usable:
-        weights = np.array([p for _, p in usable]) + 1e-12
-        filling, probability = usable[work.chance.choice(len(usable), p=weights / weights.sum())]
-        operation = _filled(kind, request.text, request.start, request.end, filling)
-        work.draft.apply(replace(operation, type=error_type(operation), details={"filling_probability": probability}))
+def _fits(word: str, request: FillRequest) -> bool:
+    """Tell whether a filling differs from the words in and beside a place, and is no mark beside another one."""
+    beside = [*words_of(request.text[: request.start])[-1:], *words_of(request.text[request.end :])[:1]]
+    known = {text.casefold() for text in (request.original, *(one.text for one in beside))}
+    return word.casefold() not in known and (word[0].isalnum() or not any(one.is_sign for one in beside))

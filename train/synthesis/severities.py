@@ -1,25 +1,20 @@
-"""Severity of a single edit of a text: the rules of the papers, and the reader of both texts.
+"""Severity of a single edit of a text: the reader of both texts, and the rules of the papers.
 
-SEScore2's rule (§4.2): an edit is minor if the new words are likely in their place, or if the deleted words weigh little, else major.
-Three things differ from the paper:
-
-- The likelihood of several words is the geometric mean of their probabilities, all masked at once, not the arithmetic one: one
-  likely word ("of") does not excuse an unlikely one beside it.
-- The paper's model sees the source sentence t besides the rest of y. There is no source here.
-- The weight of a deleted word is its inverse document frequency: each occurrence counts for itself, as everywhere in RoMe.
+SEScore (§3.3, eq. 2): minor if the texts before and after entail each other. SEScore2 (§4.2): minor if the new words are likely in their
+place, or if the deleted words weigh little. Two things differ from SEScore2's paper: its model sees the source sentence t besides the
+rest of y, which does not exist here, so the least likelihood is lower (GAMMA); and the weight of a deleted word is its inverse document
+frequency, where each occurrence counts for itself, as everywhere in RoMe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, TextClassificationPipeline
 
 from rome.combining.signature import digest
 from rome.evaluation.perturbing import Analyse
@@ -33,8 +28,8 @@ from rome.features.model_files import MANIFEST
 from rome.features.values import Analysis
 from rome.metric import RoMe
 from rome.train.synthesis.edits import MAJOR, MINOR, Operation, applied, words_of
-from rome.train.synthesis.fillers import Filler, FillRequest, load_checkpoint, window_of
-from rome.train.synthesis.pairs import batches
+from rome.train.synthesis.fillers import FillRequest, load_checkpoint, load_filler, window_of
+from rome.train.synthesis.pairs import Pipeline, SyntheticPair
 
 Edits = Sequence[tuple[str, Operation]]
 """Texts, each with one edit of it."""
@@ -51,52 +46,59 @@ class SeverityModel(Protocol):
         """Return one verdict per edit, in order; it depends on the edit and its text alone."""
 
 
-def with_severity(operation: Operation, verdict: Verdict) -> Operation:
-    """Return the operation with the severity, label and numbers of a verdict."""
-    severity, label = MINOR if verdict[0] else MAJOR
-    return replace(operation, severity=severity, label=label, details={**operation.details, **verdict[1]})
+Work = tuple[str, str, Edits, Mapping[str, float]]
+"""Source, text, its edits and the signals of their pair."""
 
 
-class EntailmentSeverity:
-    """SEScore's rule (§3.3, eq. 2): minor if the texts before and after entail each other, both with at least gamma."""
+def judged_pairs(
+    pipeline: Pipeline,
+    severities: SeverityModel,
+    works: Sequence[Work],
+    seed: int,
+    order: Callable[[Iterable[Operation]], Sequence[Operation]] = tuple,
+) -> Iterator[SyntheticPair]:
+    """Yield a pair for each work, with severities, labels and the numbers behind them; all edits are judged at once.
 
-    def __init__(self, entailment: TransformerEntailment, gamma: float = 0.9) -> None:
-        self.entailment, self.gamma = entailment, gamma
-        self.signature = f"entailment:{entailment.signature}|gamma:{gamma:g}"
+    Parameters
+    ----------
+    order
+        Makes the operations of a pair of its edits, if these are not a chain: `chained`.
+    """
+    verdicts = iter(severities.of([edit for *_, edits, _ in works for edit in edits]))
+    for source, text, edits, signals in works:
+        operations = []
+        for (_, one), (is_minor, numbers) in zip(edits, verdicts, strict=False):
+            severity, label = MINOR if is_minor else MAJOR
+            operations.append(replace(one, severity=severity, label=label, details={**one.details, **numbers}))
+        yield pipeline.pair(source, text, order(operations), seed, signals=signals)
 
-    def of(self, edits: Edits) -> list[Verdict]:
-        """Judge by both probabilities, to three decimals, in one call."""
-        steps = [(text, applied(text, edit)) for text, edit in edits]
-        both = [*steps, *((after, before) for before, after in steps)]
-        found = [round(float(p), 3) for p in self.entailment.probabilities(both)] if both else []
-        judged = zip(found[: len(steps)], found[len(steps) :], strict=True)
-        return [(min(there, back) >= self.gamma, {"entailment": there, "entailment_back": back}) for there, back in judged]
+
+GAMMA, LAMBDA = 0.01, 1.0
+"""Least likelihood of minor new words (0.1 in the paper, see above), and least weight of a major deletion (§4.2)."""
 
 
 class LikelihoodSeverity:
-    """SEScore2's rule.
+    """SEScore2's rule: the mean probability of the new words, each as a whole, or the greatest weight of the deleted ones.
 
     Parameters
     ----------
     likelihood
-        Of words in their places.
+        A filler of single words.
     idf
         Weights of deleted words, the embedded table by default.
-    gamma
-        Least likelihood of a minor insertion or replacement (0.1).
     weight
-        Lambda: a deletion is minor if all its words weigh less (1).
+        Lambda.
     """
 
-    def __init__(self, likelihood: Filler, idf: IdfTable | None = None, *, gamma: float = 0.1, weight: float = 1.0) -> None:
+    def __init__(self, likelihood: Any, idf: IdfTable | None = None, *, gamma: float = GAMMA, weight: float = LAMBDA) -> None:
         self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
         self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.tsv")
         table = f"{self.idf.name}/{self.idf.documents}"
-        self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|weight:{weight:g}|context:hypothesis"
+        self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|lambda:{weight:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
         """Judge by likelihood or weight, with all likelihoods in one call."""
-        found = iter(self.likelihood.of([self._request(text, edit) for text, edit in edits if edit.kind != "deletion"]))
+        found = iter(self.likelihood.of([_new_words(text, edit) for text, edit in edits if edit.kind != "deletion"]))
         verdicts: list[Verdict] = []
         for _, edit in edits:
             if edit.kind == "deletion":
@@ -104,14 +106,15 @@ class LikelihoodSeverity:
                 weight = max(weights, default=0.0)
                 verdicts.append((weight < self.weight, {"tfidf": round(weight, 6)}))
             else:
-                likelihood = next(found) ** (1 / max(1, len(words_of(edit.new))))
+                likelihood = float(np.mean(next(found) or [1.0]))
                 verdicts.append((likelihood >= self.gamma, {"likelihood": float(f"{likelihood:.6g}")}))
         return verdicts
 
-    def _request(self, text: str, edit: Operation) -> FillRequest:
-        """Return the place of the new words of an edit."""
-        blanks = len(edit.new) - len(edit.new.lstrip())
-        return FillRequest(applied(text, edit), edit.start + blanks, edit.start + len(edit.new.rstrip()))
+
+def _new_words(text: str, edit: Operation) -> FillRequest:
+    """Return the place of the new words of an edit."""
+    blanks = len(edit.new) - len(edit.new.lstrip())
+    return FillRequest(applied(text, edit), edit.start + blanks, edit.start + len(edit.new.rstrip()))
 
 
 HARMLESS = 3.0
@@ -134,23 +137,19 @@ class ReaderSeverity:
         self.signature = f"severity:reader{identity and '@' + identity}|harmless:{harmless:g}"
 
     def of(self, edits: Edits) -> list[Verdict]:
-        """Judge by the weight of each edit."""
-        return [(weight < self.harmless, {"weight": weight}) for weight in self.weights(edits)]
-
-    def weights(self, edits: Edits) -> list[float]:
-        """Return the weight of each edit, carried out alone: the expected weight, in [0, 10], of the worst word it removes or adds.
+        """Judge by the weight of each edit, carried out alone: the expected weight, in [0, 10], of the worst word it removes or adds.
 
         An edit that touches no word of either text weighs 0.
         """
         texts = [(text, applied(text, edit)) for text, edit in edits]
         analyses = self.analyse([text for pair in texts for text in pair]) if texts else {}
         pairs = [(analyses[before], analyses[after]) for before, after in texts]
-        found = []
+        verdicts: list[Verdict] = []
         for (_, edit), (before, after), reading in zip(edits, pairs, self.reader(pairs), strict=True):
             touched = [*_within(before, edit.start, edit.end), *_within(after, edit.start, edit.start + len(edit.new))]
-            costs = reading.probabilities @ np.array(WEIGHTS)
-            found.append(round(float(max(costs[touched], default=0.0)), 3))
-        return found
+            weight = round(float(max((reading.probabilities @ np.array(WEIGHTS))[touched], default=0.0)), 3)
+            verdicts.append((weight < self.harmless, {"weight": weight}))
+        return verdicts
 
 
 def _within(analysis: Analysis, start: int, end: int) -> list[bool]:
@@ -158,70 +157,84 @@ def _within(analysis: Analysis, start: int, end: int) -> list[bool]:
     return [word.start < end and word.end > start for word in analysis.words]
 
 
-def load_reader(models: str = EMBEDDED, threads: int | None = None) -> ReaderSeverity:
-    """Return the severities of a model set: its name or folder, ``embedded`` for the default one.
-
-    Raises ModelMissingError for a set without a reader of both texts.
-    """
-    metric = RoMe(models=DEFAULT_SET if models == EMBEDDED else models, progress=False, threads=threads)
-    own = metric.model_set
-    if f"errors/{READER_FILE}" not in own.files:
-        raise ModelMissingError(
-            f"the model set {own.name} has no reader of both texts: give --entailment FOLDER, a set that has one or a checkpoint that "
-            "transformers loads (sescore), or --severity likelihood (sescore2)"
-        )
-    identity = digest(f"{models_identity(metric.models)},{file_digest(own.folder / 'errors')}")
-    return ReaderSeverity(metric.analyse, PairReader(own.folder, layers_below(own.folder), threads), identity)
-
-
 BATCH = 32
 CLASSIFIER = "a classifier fine-tuned on entailment"
 
 
-class TransformerEntailment:
-    """A sequence classifier fine-tuned on entailment (MNLI, SNLI, RTE ...); its label names tell the class of entailment.
+class EntailmentSeverity:
+    """SEScore's rule (§3.3, eq. 2): minor if the texts before and after entail each other, both with at least gamma.
 
-    Raises the errors of load_checkpoint.
+    Raises the errors of load_checkpoint, and InputError for a checkpoint without a label of entailment.
 
     Parameters
     ----------
     spec
-        A local folder, or the hub name of a model that is on this machine; nothing is downloaded.
+        A local folder, or the hub name of a model that is on this machine, of a sequence classifier fine-tuned on MNLI, SNLI, RTE, ...
+        Its label names tell the class of entailment.
     """
 
-    def __init__(self, spec: str | Path, device: str = "cpu") -> None:
-        self.model, self.tokenizer, name = load_checkpoint(
-            str(spec), CLASSIFIER, lambda _: AutoModelForSequenceClassification, device
+    def __init__(self, spec: str | Path, device: str = "cpu", gamma: float = 0.9) -> None:
+        model, tokenizer, name = load_checkpoint(str(spec), CLASSIFIER, lambda _: AutoModelForSequenceClassification, device)
+        labels: list[str] = list(model.config.id2label.values())
+        if not any(map(_is_entailment, labels)):
+            raise InputError(f"{spec} has the labels {', '.join(labels)} and none of them is entailment: give {CLASSIFIER}")
+        limits = {"truncation": "longest_first", "max_length": window_of(model, tokenizer), "padding": True, "top_k": None}
+        self.classify = TextClassificationPipeline(model=model, tokenizer=tokenizer, batch_size=BATCH, **limits)
+        self.signature, self.gamma = f"entailment:{name}|gamma:{gamma:g}", gamma
+
+    def of(self, edits: Edits) -> list[Verdict]:
+        """Judge by both probabilities, to three decimals."""
+        steps = [(text, applied(text, edit)) for text, edit in edits]
+        there, back = self.probabilities(steps), self.probabilities([(after, before) for before, after in steps])
+        found = [(round(one, 3), round(other, 3)) for one, other in zip(there, back, strict=True)]
+        return [(min(pair) >= self.gamma, dict(zip(("entailment", "entailment_back"), pair, strict=True))) for pair in found]
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the probability that the first text of each pair entails the second; beyond the window the longer text loses its end."""
+        found = self.classify([{"text": one, "text_pair": other} for one, other in pairs]) if pairs else []
+        return [next(float(label["score"]) for label in labels if _is_entailment(label["label"])) for labels in found]
+
+
+def _is_entailment(label: str) -> bool:
+    return label.lower().startswith("entail")
+
+
+LIKELIHOOD = "likelihood"
+
+
+def load_severity(
+    spec: str = EMBEDDED, fill: str = EMBEDDED, device: str = "cpu", threads: int | None = None, **thresholds: float
+) -> SeverityModel:
+    """Return the severities of ``spec``: ``embedded`` or a model set (its reader), ``likelihood`` (by ``fill``), or an entailment checkpoint.
+
+    Raises the errors of load_checkpoint, ModelMissingError for a set without a reader, and InputError for thresholds that a rule lacks.
+
+    Parameters
+    ----------
+    thresholds
+        ``gamma`` of the papers' rules, and SEScore2's ``weight`` (lambda).
+    """
+    if spec == LIKELIHOOD:
+        filler = load_filler(fill, device)
+        if filler.spans:
+            raise InputError(
+                f"--severity {LIKELIHOOD} needs a masked language model as --fill, got {fill}: give one, or `embedded`"
+            )
+        return LikelihoodSeverity(filler, **thresholds)
+    is_set = spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file()
+    if surplus := [name for name in ("gamma", "weight") if name in thresholds and (is_set or name == "weight")]:
+        option = {"gamma": "--gamma", "weight": "--lambda"}[surplus[0]]
+        raise InputError(
+            f"{option} must be left out for --severity {spec}, which has no such threshold: give --severity {LIKELIHOOD}"
         )
-        self.column = _entailed(str(spec), self.model.config.id2label)
-        self.signature = f"classifier:{name}"
-
-    @torch.no_grad()
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n,) probabilities that the first text entails the second; a pair beyond the window loses the end of the longer text."""
-        window, found = window_of(self.model, self.tokenizer), np.zeros(0)
-        for block in batches(pairs, BATCH):
-            first, second = (list(side) for side in zip(*block, strict=True))
-            limits = {"truncation": "longest_first", "max_length": window, "padding": True, "return_tensors": "pt"}
-            logits = self.model(**self.tokenizer(first, second, **limits).to(self.model.device)).logits
-            found = np.append(found, torch.softmax(logits.double(), dim=1)[:, self.column].cpu().numpy())
-        return np.round(found, 6)
-
-
-def load_severity(spec: str = EMBEDDED, device: str = "cpu", threads: int | None = None) -> SeverityModel:
-    """Return the severities of ``spec``: ``embedded`` or a model set (its reader of both texts), else an entailment checkpoint.
-
-    Raises the errors of load_checkpoint, and ModelMissingError for a set without a reader.
-    """
-    if spec == EMBEDDED or spec in SETS or (Path(spec) / MANIFEST).is_file():
-        return load_reader(spec, threads)
-    return EntailmentSeverity(TransformerEntailment(spec, device))
-
-
-def _entailed(spec: str, labels: dict[int, str]) -> int:
-    """Return the class of entailment. Raises InputError that lists the labels if none of them is."""
-    for number, label in labels.items():
-        if label.lower().startswith("entail"):
-            return int(number)
-    names = ", ".join(map(str, labels.values()))
-    raise InputError(f"{spec} has the labels {names} and none of them is entailment: give {CLASSIFIER}")
+    if not is_set:
+        return EntailmentSeverity(spec, device, **thresholds)
+    metric = RoMe(models=DEFAULT_SET if spec == EMBEDDED else spec, progress=False, threads=threads)
+    own = metric.model_set
+    if f"errors/{READER_FILE}" not in own.files:
+        raise ModelMissingError(
+            f"the model set {own.name} has no reader of both texts: give --severity a set that has one, the folder of a checkpoint "
+            f"fine-tuned on entailment, or `{LIKELIHOOD}`"
+        )
+    identity = digest(f"{models_identity(metric.models)},{file_digest(own.folder / 'errors')}")
+    return ReaderSeverity(metric.analyse, PairReader(own.folder, layers_below(own.folder), threads), identity)

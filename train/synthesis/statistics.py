@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from rome.reports.model import Cell, Table
 from rome.train.synthesis.pairs import SyntheticPair
 
 SEVERITIES = ("none", "minor", "major")
+BAR = 40
+"""Characters of the longest bar."""
 
 
 def tables_of(pairs: Sequence[SyntheticPair], skipped: Mapping[str, int]) -> list[Table]:
@@ -34,26 +36,47 @@ def tables_of(pairs: Sequence[SyntheticPair], skipped: Mapping[str, int]) -> lis
         ("mean label", sum(labels) / len(labels) if labels else None),
         *((f"skipped: {reason}", number) for reason, number in sorted(skipped.items()) if number),
     ]
+    numbers = sorted({name for one in operations for name in one.details} & set(NUMBERS))
     return [
         Table("synthesis", "Generated pairs", ("what", "figure"), tuple(rows), digits=2),
-        _by_severity("kind", ((one.kind, one.severity) for one in operations)),
-        _by_severity("type", ((one.type or "-", one.severity) for one in operations)),
+        _by_severity("kind", Counter((one.kind, one.severity) for one in operations)),
+        _by_severity("type", Counter((one.type or "-", one.severity) for one in operations)),
+        *(
+            _histogram(name, [(one.details[name], one.severity) for one in operations if name in one.details])
+            for name in numbers
+        ),
     ]
 
 
-def _by_severity(column: str, edits: Iterable[tuple[str, str]]) -> Table:
-    """Return one row per kind or type: how often, as which severity, and its share of all edits."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for kind, severity in edits:
-        counts[kind][severity] += 1
-    total = sum(own.total() for own in counts.values())
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (kind, own.total(), *(own[severity] for severity in SEVERITIES), own.total() / total)
-        for kind, own in sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-    )
-    note = "none: harmless, or a pipeline without severities"
-    title = f"{column.capitalize()}s of edits and their severities"
-    return Table(f"synthesis_{column}s", title, (column, "edits", *SEVERITIES, "share"), rows, note)
+NUMBERS = {
+    "likelihood": (0.0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "tfidf": (0.0, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0, np.inf),
+    "weight": tuple(map(float, range(11))),
+    "entailment": tuple(n / 10 for n in range(11)),
+}
+"""Numbers behind severities, and the bounds of the bars of their histograms."""
+
+
+def _histogram(name: str, values: Sequence[tuple[float, str]]) -> Table:
+    """Return one row per bar: how many edits have such a number, as which severity."""
+    bounds = NUMBERS[name]
+    bars = np.clip(np.searchsorted(bounds, [value for value, _ in values], side="right") - 1, 0, len(bounds) - 2)
+    counts = Counter(zip(bars.tolist(), (severity for _, severity in values), strict=True))
+    named = Counter({(f"{bounds[bar]:g} to {bounds[bar + 1]:g}", severity): n for (bar, severity), n in sorted(counts.items())})
+    return _by_severity(name, named, by_size=False)
+
+
+def _by_severity(column: str, edits: Counter[tuple[str, str]], *, by_size: bool = True) -> Table:
+    """Return one row per kind, type or bar: how often, as which severity, its share of all edits and a bar of that length."""
+    names = list(dict.fromkeys(name for name, _ in edits))
+    sizes = {name: sum(edits[name, severity] for severity in SEVERITIES) for name in names}
+    rows: list[tuple[Cell, ...]] = []
+    for name in sorted(names, key=lambda name: (-sizes[name], name)) if by_size else names:
+        share = sizes[name] / edits.total()
+        rows.append((name, sizes[name], *(edits[name, severity] for severity in SEVERITIES), share, "█" * round(BAR * share)))
+    columns = (column, "edits", *SEVERITIES, "share", "histogram")
+    title = f"{column.capitalize()} of edits and their severities"
+    return Table(f"synthesis_{column}s", title, columns, tuple(rows), "none: harmless, or a pipeline without severities")
 
 
 SCALE = 50.0
@@ -77,7 +100,9 @@ def rescaled_table(pairs: Sequence[SyntheticPair], metric: Metric, seed: int = 0
         raise InputError(
             f"random pairs must score below identical ones, got {lower} and {upper}: give a metric whose scores are higher for better texts"
         )
-    scores = np.asarray(metric.score([[pair.reference] for pair in pairs], [pair.hypothesis for pair in pairs]), dtype=np.float64)
+    scores = np.asarray(
+        metric.score([[pair.reference] for pair in pairs], [pair.hypothesis for pair in pairs]), dtype=np.float64
+    )
     by_label: dict[float | None, list[float]] = defaultdict(list)
     for pair, score in zip(pairs, ((scores - lower) / (upper - lower) - 1.0) * SCALE, strict=True):
         by_label[pair.label].append(float(score))
