@@ -85,7 +85,7 @@ class FillModel(BertForMaskedLM):
 
 def bert_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return tensors by BERT's names."""
-    found = {}
+    found = dict[str, torch.Tensor]()
     for name, tensor in tensors.items():
         for old, new in NAMES.items():
             name = name.replace(old, new)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from transformers import (
@@ -46,24 +47,6 @@ class FillRequest(NamedTuple):
     def original(self) -> str:
         """Return the characters in the place."""
         return self.text[self.start : self.end]
-
-
-class Filler(Protocol):
-    """A language model that proposes words for a place.
-
-    Attributes
-    ----------
-    signature
-        Model and settings in one line.
-    spans
-        True for a filler of phrases, False for one of single words.
-    """
-
-    signature: str
-    spans: bool
-
-    def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:
-        """Return per place the top-k candidates without the present words; maybe none."""
 
 
 def load_filler(spec: str, device: str = "cpu", top_k: int = TOP_K) -> Filler:
@@ -146,8 +129,23 @@ MARKERS = ("Ġ", "▁")
 """Start of a word in byte-pair and SentencePiece vocabularies; WordPiece marks continuations with ``##``."""
 
 
-class LanguageModel:
-    """Shared part of both kinds of fillers: the ids of a text around a place, cut to the window of the model."""
+class Filler(ABC):
+    """A language model that proposes words for a place in a text, which is cut to the window of the model.
+
+    Attributes
+    ----------
+    signature
+        Model and settings in one line.
+    spans
+        True for a filler of phrases, False for one of single words.
+    """
+
+    signature: str
+    spans: bool
+
+    @abstractmethod
+    def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:
+        """Return per place the top-k candidates without the present words; maybe none."""
 
     def __init__(self, model: Any, tokenizer: Any, top_k: int) -> None:
         self.model, self.tokenizer, self.window, self.top_k = model, tokenizer, window_of(model, tokenizer), top_k
@@ -180,7 +178,7 @@ WHOLE_WORD = re.compile(r"(?!_)(?:[^\W\d_]{2,}(?:['’-][^\W\d_]+)*|[aAiI]|\d+|[
 SENTENCE_START = re.compile(r"(?:^|[.!?…][\"'”’)\]]*\s+|\n\s*)[\"'“‘(\[]*$")
 
 
-class MaskedFiller(LanguageModel):
+class MaskedFiller(Filler):
     """Fills a mask with the most probable whole words or marks, and gives the probability of the words in a place."""
 
     spans = False
@@ -266,7 +264,7 @@ ANCHOR = 2
 """Pieces of the following text that must follow a filling, so that its end is known."""
 
 
-class Seq2SeqFiller(LanguageModel):
+class Seq2SeqFiller(Filler):
     """Fills a gap with the most probable phrases by beam search. Raises InputError for a vocabulary without mask.
 
     Parameters

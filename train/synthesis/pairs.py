@@ -92,9 +92,12 @@ class Pipeline(ABC):
     ----------
     skipped
         Number of texts that gave nothing, by reason.
+    severities
+        What judges the edits (`rome.train.synthesis.severities`); None for a pipeline that gives severities itself, or none.
     """
 
     name: str
+    severities: Any = None
 
     def __init__(self, signature: str, block: int, least_words: int) -> None:
         self.signature, self.block, self.least_words = signature, block, least_words

@@ -14,7 +14,7 @@ from rome.train.common.textattack import Perturber, Request
 from rome.train.scorer.chains import DRAW
 from rome.train.synthesis.edits import MAJOR, MINOR, Draft, diff_operations
 from rome.train.synthesis.pairs import LOWEST_LABEL, Pipeline, SyntheticPair, identifier, pair_seed
-from rome.train.synthesis.severities import SeverityModel, judged_pairs
+from rome.train.synthesis.severities import SeverityModel, Work, judged_pairs
 
 LABELS: dict[Severity, tuple[str, float]] = {
     "none": ("none", 0.0),
@@ -106,8 +106,8 @@ class TextAttackPipeline(Pipeline):
         """Yield one pair per text."""
         drafts = [self._perturbed(text, pair_seed(seed, text)) for _, text in texts]
         self.skipped.update("no perturbation applies" for draft in drafts if not draft.steps)
-        works = [(*text, draft.steps, {}) for text, draft in zip(texts, drafts, strict=True) if draft.steps]
-        yield from judged_pairs(self, self.severities, works, seed)
+        works: list[Work] = [(*text, draft.steps, {}) for text, draft in zip(texts, drafts, strict=True) if draft.steps]
+        yield from judged_pairs(self, works, seed)
 
     def _perturbed(self, text: str, own: int) -> Draft:
         """Return a text after 1 to ``most`` perturbations; a step without one is left out."""

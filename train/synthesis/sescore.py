@@ -11,7 +11,7 @@ import numpy as np
 from rome.train.synthesis.edits import CLOSING, Draft, Operation, applied, deletion, error_type, filling, swap, words_of
 from rome.train.synthesis.fillers import Candidates, Filler, FillRequest
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, pair_seed, settings_signature
-from rome.train.synthesis.severities import SeverityModel, judged_pairs
+from rome.train.synthesis.severities import SeverityModel, Work, judged_pairs
 
 KINDS = ("insertion", "deletion", "replacement", "swap")
 VERSION = 5
@@ -81,11 +81,12 @@ class SEScorePipeline(Pipeline):
         """Yield one pair per text."""
         chances = [np.random.default_rng(pair_seed(seed, text)) for _, text in texts]
         counts = [min(int(chance.poisson(self.settings.edits)), self.settings.most_edits) for chance in chances]
-        drafts = self._filled([self._drawn(text, *drawn) for (_, text), *drawn in zip(texts, chances, counts, strict=True)])
+        drawn = zip(texts, chances, counts, strict=True)
+        drafts = self._filled([self._drawn(text, chance, count) for (_, text), chance, count in drawn])
         made = [draft.steps or not count for draft, count in zip(drafts, counts, strict=True)]
         self.skipped.update(["no edit found a place"] * made.count(False))
-        works = [(*text, draft.steps, {}) for text, draft, kept in zip(texts, drafts, made, strict=True) if kept]
-        yield from judged_pairs(self, self.severities, works, seed)
+        works: list[Work] = [(*text, draft.steps, {}) for text, draft, kept in zip(texts, drafts, made, strict=True) if kept]
+        yield from judged_pairs(self, works, seed)
 
     def _filled(self, drawn: Sequence[Drafting]) -> list[Draft]:
         """Return the finished drafts; each filler fills the places of all texts at once."""

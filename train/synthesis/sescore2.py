@@ -189,7 +189,7 @@ class SEScore2Pipeline(Pipeline):
                 continue
             signals = {"neighbour": float(chosen.row), "cosine": round(chosen.cosine, 4), "margin": round(chosen.margin, 4)}
             works.append((source, text, [(text, replace(step, type=error_type(step))) for step in steps], signals))
-        yield from judged_pairs(self, self.severities, works, seed, chained)
+        yield from judged_pairs(self, works, seed, chained)
 
 
 def draw_steps(text: str, neighbour: str, settings: SEScore2Settings, chance: random.Random) -> list[Operation]:

@@ -8,7 +8,7 @@ frequency, where each occurrence counts for itself, as everywhere in RoMe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -50,21 +50,15 @@ Work = tuple[str, str, Edits, Mapping[str, float]]
 """Source, text, its edits and the signals of their pair."""
 
 
-def judged_pairs(
-    pipeline: Pipeline,
-    severities: SeverityModel,
-    works: Sequence[Work],
-    seed: int,
-    order: Callable[[Iterable[Operation]], Sequence[Operation]] = tuple,
-) -> Iterator[SyntheticPair]:
-    """Yield a pair for each work, with severities, labels and the numbers behind them; all edits are judged at once.
+def judged_pairs(pipeline: Pipeline, works: Sequence[Work], seed: int, order: Any = tuple) -> Iterator[SyntheticPair]:
+    """Yield a pair for each work, with the severities of the pipeline and the numbers behind them; all edits are judged at once.
 
     Parameters
     ----------
     order
         Makes the operations of a pair of its edits, if these are not a chain: `chained`.
     """
-    verdicts = iter(severities.of([edit for *_, edits, _ in works for edit in edits]))
+    verdicts = iter(pipeline.severities.of([edit for *_, edits, _ in works for edit in edits]))
     for source, text, edits, signals in works:
         operations = []
         for (_, one), (is_minor, numbers) in zip(edits, verdicts, strict=False):
@@ -203,7 +197,7 @@ LIKELIHOOD = "likelihood"
 
 
 def load_severity(
-    spec: str = EMBEDDED, fill: str = EMBEDDED, device: str = "cpu", threads: int | None = None, **thresholds: float
+    spec: str = EMBEDDED, fill: str = EMBEDDED, device: str = "cpu", threads: int | None = None, **thresholds: Any
 ) -> SeverityModel:
     """Return the severities of ``spec``: ``embedded`` or a model set (its reader), ``likelihood`` (by ``fill``), or an entailment checkpoint.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -16,10 +17,17 @@ from rome.train.synthesis.pairs import SyntheticPair
 SEVERITIES = ("none", "minor", "major")
 BAR = 40
 """Characters of the longest bar."""
+NUMBERS = {
+    "likelihood": (0.0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.3),
+    "tfidf": (0.0, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0),
+    "weight": tuple(range(10)),
+    "entailment": tuple(n / 10 for n in range(10)),
+}
+"""Numbers behind severities, and where the bars of their histograms begin."""
 
 
 def tables_of(pairs: Sequence[SyntheticPair], skipped: Mapping[str, int]) -> list[Table]:
-    """Return the tables of some pairs.
+    """Return the tables of some pairs: counts, kinds and types of the edits, and histograms of the numbers behind severities.
 
     Parameters
     ----------
@@ -36,47 +44,30 @@ def tables_of(pairs: Sequence[SyntheticPair], skipped: Mapping[str, int]) -> lis
         ("mean label", sum(labels) / len(labels) if labels else None),
         *((f"skipped: {reason}", number) for reason, number in sorted(skipped.items()) if number),
     ]
-    numbers = sorted({name for one in operations for name in one.details} & set(NUMBERS))
-    return [
-        Table("synthesis", "Generated pairs", ("what", "figure"), tuple(rows), digits=2),
-        _by_severity("kind", Counter((one.kind, one.severity) for one in operations)),
-        _by_severity("type", Counter((one.type or "-", one.severity) for one in operations)),
-        *(
-            _histogram(name, [(one.details[name], one.severity) for one in operations if name in one.details])
-            for name in numbers
-        ),
-    ]
+    tables = [Table("synthesis", "Generated pairs", ("what", "figure"), tuple(rows), digits=2)]
+    for name in ("kind", "type"):
+        counts = Counter(getattr(one, name) or "-" for one in operations)
+        order = sorted(counts, key=lambda key: (-counts[key], key))
+        tables.append(_by_severity(name, [(getattr(one, name) or "-", one.severity) for one in operations], order))
+    for name, bounds in NUMBERS.items():
+        bars = [f"from {bound:g}" for bound in bounds]
+        known = [(one.details[name], one.severity) for one in operations if name in one.details]
+        edits = [(bars[bisect_right(bounds, value) - 1], severity) for value, severity in known]
+        tables += [_by_severity(name, edits, bars)] if edits else []
+    return tables
 
 
-NUMBERS = {
-    "likelihood": (0.0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
-    "tfidf": (0.0, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0, np.inf),
-    "weight": tuple(map(float, range(11))),
-    "entailment": tuple(n / 10 for n in range(11)),
-}
-"""Numbers behind severities, and the bounds of the bars of their histograms."""
-
-
-def _histogram(name: str, values: Sequence[tuple[float, str]]) -> Table:
-    """Return one row per bar: how many edits have such a number, as which severity."""
-    bounds = NUMBERS[name]
-    bars = np.clip(np.searchsorted(bounds, [value for value, _ in values], side="right") - 1, 0, len(bounds) - 2)
-    counts = Counter(zip(bars.tolist(), (severity for _, severity in values), strict=True))
-    named = Counter({(f"{bounds[bar]:g} to {bounds[bar + 1]:g}", severity): n for (bar, severity), n in sorted(counts.items())})
-    return _by_severity(name, named, by_size=False)
-
-
-def _by_severity(column: str, edits: Counter[tuple[str, str]], *, by_size: bool = True) -> Table:
+def _by_severity(column: str, edits: Sequence[tuple[str, str]], names: Sequence[str]) -> Table:
     """Return one row per kind, type or bar: how often, as which severity, its share of all edits and a bar of that length."""
-    names = list(dict.fromkeys(name for name, _ in edits))
-    sizes = {name: sum(edits[name, severity] for severity in SEVERITIES) for name in names}
+    counts = Counter(edits)
     rows: list[tuple[Cell, ...]] = []
-    for name in sorted(names, key=lambda name: (-sizes[name], name)) if by_size else names:
-        share = sizes[name] / edits.total()
-        rows.append((name, sizes[name], *(edits[name, severity] for severity in SEVERITIES), share, "█" * round(BAR * share)))
+    for name in names:
+        own = [counts[name, severity] for severity in SEVERITIES]
+        share = sum(own) / len(edits)
+        rows.append((name, sum(own), *own, share, "█" * round(BAR * share)))
     columns = (column, "edits", *SEVERITIES, "share", "histogram")
-    title = f"{column.capitalize()} of edits and their severities"
-    return Table(f"synthesis_{column}s", title, columns, tuple(rows), "none: harmless, or a pipeline without severities")
+    title, note = f"{column.capitalize()} of edits and their severities", "none: harmless, or a pipeline without severities"
+    return Table(f"synthesis_{column}s", title, columns, tuple(rows), note)
 
 
 SCALE = 50.0
