@@ -131,7 +131,9 @@ def test_the_embedded_models_keep_the_laws(name: str) -> None:
     options = parser.parse_args([name, "-", "--threads", "1", "--fill", "embedded", *numbers])
     options.corpus = list(SENTENCES)
     pipeline = PIPELINES[name](options)
-    assert not numbers or all(part in pipeline.signature for part in ("|gamma:0.05|lambda:2|", "|margin:0.9|", "likelihood:masked"))
+    assert not numbers or all(
+        part in pipeline.signature for part in ("|gamma:0.05|lambda:2|", "|margin:0.9|", "likelihood:masked")
+    )
     texts = TEXTS[:3]
     pairs = list(pipeline.pairs(texts, 0))
     for pair in pairs:
