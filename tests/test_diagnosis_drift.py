@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from rome.combining.combiner import Combiner
+from rome.combining.fitting import NetSettings
 from rome.evaluation.diagnosis.drift import ALPHAS, drift, keep_probabilities, quality_bins
 from rome.evaluation.diagnosis.fitting import fit_monotone_net
 from rome.exceptions import InputError
@@ -95,7 +97,7 @@ def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> Non
     features, people, items = _data(40)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def watching(rows: np.ndarray, ratings: np.ndarray) -> object:
+    def watching(rows: np.ndarray, ratings: np.ndarray, begin: object) -> object:
         seen.append((rows, ratings))
         return fit_monotone_net(rows, ratings)
 
@@ -108,6 +110,22 @@ def test_agreement_is_that_of_a_slow_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(rows) == testing.sum() == 40
     slow = kendalltau(people[testing], fit_monotone_net(features[~testing], people[~testing])(features[testing])).statistic
     assert _rows(found[0])[0]["kendall_b"] == pytest.approx(slow)
+
+
+def test_a_pre_trained_net_is_where_its_weights_cannot_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heavier the decay, the nearer the weights stay to those of the net from which the fit begins; both nets are in the table."""
+    chance = np.random.default_rng(3)
+    features = chance.random((80, 4))
+    people = features[:, 1] + 0.3 * chance.normal(size=80)
+    knows = Combiner(np.array([[2.0, 0.4, 0.4, 0.4]]), np.array([-1.0]), np.array([1.0]), np.array(0.0))
+    fitted = {"alone": features, "pre-trained": features}
+    kept = {"begin": {"pre-trained": knows}, "alphas": [0.0], "seeds": [0], "progress": False}
+    table, _ = drift(people, list(range(80)), fitted, {}, **kept)  # type: ignore[arg-type]
+    alone, begun = (row["kendall_b"] for row in _rows(table))
+    assert alone != begun
+    monkeypatch.setattr("rome.evaluation.diagnosis.fitting.NetSettings", lambda: NetSettings(decay=1e9))
+    still = fit_monotone_net(features, people, knows)(features)
+    assert kendalltau(still, knows.score_rows(features)).statistic > 0.99
 
 
 def test_a_sample_without_different_ratings_gives_no_number() -> None:

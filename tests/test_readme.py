@@ -120,7 +120,8 @@ def copy_in_place_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
     from rome.train.common.recipe import load_recipe
 
     def copied(name: str, options: argparse.Namespace) -> int:
-        part = set_folder("small") / ("" if name == "base" else name)
+        whole = name == "base" or (name == "errors" and options.ratings)
+        part = set_folder("small") / ("" if whole else name)
         if part.is_dir():
             shutil.copytree(part, options.out)
         return 0

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from synthesis_models import FakeFiller
+import torch
+from synthesis_models import FakeFiller, save_masked_and_judge, save_translator
 
 from rome.evaluation.metrics.peers import BertScore
 from rome.exceptions import InputError, ModelMissingError
 from rome.train.synthesis.bleurt import BleurtPipeline
+from rome.train.synthesis.fillers import RoundTrip
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.signals import FLAG, SIGNALS, Signal, available_signals, signal_targets
 
@@ -110,7 +113,31 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "rouge_score.rouge_scorer", None)
     with pytest.raises(ModelMissingError, match="pip install"):
         SIGNALS["rouge"]()
-    assert [signal.name for signal in available_signals()] == ["bleu", "bertscore", "backtranslation"]
+    made, missing = available_signals()
+    assert [signal.name for signal in made] == ["bleu", "bertscore", "backtranslation"]
+    assert set(missing) == {"rouge", "likelihood", "entailment"} and "--entailment" in missing["entailment"]
+
+
+def test_checkpoints_give_likelihoods_and_entailment(tmp_path: Path) -> None:
+    """A likelihood is the slow sum over the pieces of the target, an absent number that of a text beyond the window; classes sum to 1."""
+    classifier = save_masked_and_judge(tmp_path)["judge"]
+    there, back = save_translator(tmp_path / "there"), save_translator(tmp_path / "back", 1)
+    made, missing = available_signals(classifier, [("fr", there, back)])
+    names = ["likelihood_fr_hypothesis", "likelihood_fr_reference", "entailment"]
+    assert not missing and [signal.name for signal in made[4:]] == names
+    targets = signal_targets([pair("the cat sat", "a dog slept"), pair("the cat", "the " * 40, 1)], made[4:])
+    assert targets["entailment"].shape == (2, 3) and targets["entailment"].sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+    (model, reading, _), (writer, writing, _) = (trip := RoundTrip("fr", there, back)).models
+    with torch.no_grad():
+        foreign = model.generate(
+            reading("the cat sat", return_tensors="pt").input_ids, num_beams=4, max_length=None, max_new_tokens=23
+        )
+        ids = writing(reading.decode(foreign[0], skip_special_tokens=True), return_tensors="pt").input_ids
+        labels = writing("a dog slept", return_tensors="pt").input_ids
+        logs = writer(input_ids=ids, labels=labels).logits[0].log_softmax(-1)
+    slow = np.mean([float(logs[n, piece]) for n, piece in enumerate(labels[0].tolist())])
+    assert trip.likelihood("the cat sat", "a dog slept") == pytest.approx(slow, abs=1e-4)
+    assert targets[names[0]][0, 0] == pytest.approx(slow, abs=1e-4) and np.isnan(targets[names[0]][1, 0])
 
 
 def test_the_table_gives_targets(signals: list[Signal], pairs: list[SyntheticPair]) -> None:

@@ -28,7 +28,7 @@ from rome.train.errors.batches import Batch
 from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons
-from rome.train.synthesis.signals import available_signals
+from rome.train.synthesis.signals import SIGNALS
 
 from model_sets import linked_set, manifest
 
@@ -147,14 +147,14 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, t
         assert torch.equal(tensor, again.state_dict()[name]), name
 
 
-def test_signals_of_synthetic_pairs_are_learnt_first(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signals_of_synthetic_pairs_are_learnt_first(tiny: Path, tmp_path: Path) -> None:
     """The same way for the same seed; the net comes to predict the signals."""
-    monkeypatch.setattr(signals, "available_signals", lambda: [one for one in available_signals() if one.name == "bleu"])
+    bleu = [SIGNALS["bleu"]()]
     pairs = [pair for pair in sources.read_synthetic(generated(tmp_path / "made.jsonl")) if pair.hypothesis.strip()]
     source = batches_of(lessons_of(signals.signal_lessons(pairs), tiny), tiny, pairs=3, parts=1)
     nets = [new_net(tiny) for _ in range(3)]
     first, last, again = (
-        signals.learn_signals(net, source, pairs, steps, 0.01, 0) for net, steps in zip(nets, (2, 40, 40), strict=True)
+        signals.learn_signals(net, source, pairs, bleu, steps, 0.01) for net, steps in zip(nets, (2, 40, 40), strict=True)
     )
     assert last == again != first and set(last) == {"bleu"} and last["bleu"] < first["bleu"]
     assert all(torch.equal(*both) for both in zip(nets[1].parameters(), nets[2].parameters(), strict=True))
@@ -170,7 +170,7 @@ def trained(out: Path, *more: str) -> Path:
 
 def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data in, weights and a whole card out, and a set with them scores; the same seed gives the same bytes."""
-    monkeypatch.setattr(signals, "available_signals", lambda: [one for one in available_signals() if one.name == "bleu"])
+    monkeypatch.setattr(recipe, "available_signals", lambda *_: ([SIGNALS["bleu"]()], {"entailment": "absent"}))
     write_sources(tmp_path)
     monkeypatch.setattr(sources, "OWN_GROUPS", tmp_path / "none")
     monkeypatch.setenv("ROME_DATA", str(tmp_path))
@@ -182,7 +182,10 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert first.read_bytes() == again.read_bytes()
     card = read_card(tmp_path / "a")
     assert tuple(card) == FIELDS and None not in card.values()
-    assert card["recipe"].startswith("rome train errors --out FOLDER --models set --only groups summaries --seed 0 --steps 2")
+    assert card["recipe"].startswith(
+        "rome train errors --out FOLDER --seed 0 --steps 2 --below 1 --rank 2 --pairs 40 --parts 2 --models set"
+    )
+    assert card["recipe"].endswith("--only groups summaries")
     names = Lessons.load(tmp_path / "a.work" / recipe.LESSONS)
     assert [line.split(":")[0] for line in card["data"]] == ["groups", "summaries"]
     assert card["data"][0].endswith(
@@ -193,7 +196,8 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert alone.read_bytes() != first.read_bytes()
     card = read_card(tmp_path / "c")
     assert "--only synthesized --synthesized made.jsonl" in card["recipe"] and "--signals 2" in card["recipe"]
-    assert len(card["data"]) == 1 and card["data"][0].endswith("2 lessons, 6 pairs") and "bleu" in card["figures"]["signals"]
+    assert card["data"][0].endswith("2 lessons, 6 pairs") and "bleu" in card["figures"]["signals"]
+    assert card["data"][1:] == ["signals bleu of the pairs of made.jsonl"]
     with pytest.raises(InputError, match="--signals needs --synthesized"):
         trained(tmp_path / "d", *models, "--signals", "2")
     shutil.copytree(tmp_path / "a", folder / "errors")

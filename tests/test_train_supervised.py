@@ -16,14 +16,15 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
-from rome.combining.fitting import NetSettings  # noqa: E402
+from rome.combining.fitting import RATED_SCALE, NetSettings  # noqa: E402
 from rome.combining.signature import fitted_on  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.rated import RatedSegment, RatedSet  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
+from rome.train.common.ratings import Ratings, agreement_figures, folds_of, ratings_of  # noqa: E402
 from rome.train.scorer import recipe as scorer  # noqa: E402
 from rome.train.scorer import supervised as scorer_supervised  # noqa: E402
-from rome.train.scorer.supervised import SCALE, Ratings, drawn_pairs, ratings_of  # noqa: E402
+from rome.train.scorer.supervised import drawn_pairs  # noqa: E402
 
 NAMES = ("museum", "garden", "station", "library", "market")
 CONFIG = NetSettings(steps=60)
@@ -153,7 +154,7 @@ def test_the_net_beside_it_is_that_of_the_set() -> None:
     for models in ("base", "small"):
         found = measured(ratings, models)
         scores = Combiner.load(models=models).score_rows(found.values[: len(ratings)])
-        expected = scorer_supervised.agreement_figures(ratings, {"unsupervised": scores})
+        expected = agreement_figures(ratings, {"unsupervised": scores})
         (dimension,) = expected
         figures = scorer_supervised.validated(found, CONFIG)[dimension]
         assert all(figures[name]["unsupervised"] == values["unsupervised"] for name, values in expected[dimension].items())
@@ -162,7 +163,7 @@ def test_the_net_beside_it_is_that_of_the_set() -> None:
 def test_no_input_stands_in_two_folds() -> None:
     """Outputs of one item, and items with the same reference, whatever the file, are in one fold; every file is in every fold."""
     ratings = ratings_of([rated(), rated("again", first=12)], ["quality"])
-    folds = scorer_supervised.folds_of(ratings, 3)
+    folds = folds_of(ratings, 3)
     for names in ([s.item for s in ratings.segments], [s.references for s in ratings.segments]):
         for name in set(names):
             assert len({int(fold) for fold, one in zip(folds, names, strict=True) if one == name}) == 1
@@ -181,8 +182,8 @@ def test_out_of_fold_scores_come_from_other_inputs(monkeypatch: pytest.MonkeyPat
         return real(part, rows, config)
 
     monkeypatch.setattr(scorer_supervised, "fit_rows", fit)
-    scores = scorer_supervised.scores_by_others(found, scorer_supervised.folds_of(found.ratings, CONFIG.seed), CONFIG)
-    folds = scorer_supervised.folds_of(found.ratings, CONFIG.seed)
+    scores = scorer_supervised.scores_by_others(found, folds_of(found.ratings, CONFIG.seed), CONFIG)
+    folds = folds_of(found.ratings, CONFIG.seed)
     for fold, groups in enumerate(seen):
         assert groups.isdisjoint(found.ratings.group[folds == fold].tolist())
     assert len(seen) == 5 and np.isfinite(scores).all()
@@ -201,7 +202,7 @@ def test_ratings_of_all_scales_become_ranks() -> None:
     small, large = rated(), rated("large", scale=1000.0, first=30)
     ratings = ratings_of([small, large], ["quality"])
     one, two = ratings.target[ratings.file == 0], ratings.target[ratings.file == 1]
-    assert np.allclose(one, two) and SCALE[0] < one.min() < one.max() < SCALE[1]
+    assert np.allclose(one, two) and RATED_SCALE[0] < one.min() < one.max() < RATED_SCALE[1]
     assert kendalltau(one, [s.ratings["quality"] for s in small.segments]).statistic == pytest.approx(1.0)
     segments = [RatedSegment(f"{n}", ("a b",), "a", {"x": float(n % 2), "y": 5.0}) for n in range(60)]
     tied = ratings_of([RatedSet("tied", tuple(segments))])

@@ -69,7 +69,7 @@ def write_reader(folder: Path, *, below: int = BELOW, further: int = 0, spread: 
         for parameter in net.own().values():
             parameter.add_(spread * torch.randn_like(parameter))
     (folder / "errors").mkdir()
-    export(net, folder / "errors", 3, {})
+    export(net, folder / "errors", 3)
     if (folder / MANIFEST).is_file():
         record_files(folder)
     return load_reader(folder)

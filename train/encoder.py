@@ -24,7 +24,7 @@ from rome.features.analyser.encoder import (
 )
 from rome.features.analyser.transformer import pretrained
 from rome.features.analyser.weights import save_weights
-from rome.train.common.recipe import card_text, write_card
+from rome.train.common.recipe import add_out, card_text, command_line, write_card
 
 TRUNK_LAYERS = 4
 
@@ -58,7 +58,7 @@ def build_common(out: Path, sentences: Sequence[str]) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train encoder`."""
-    parser.add_argument("--out", type=Path, required=True, help="folder for the trunk, the tokenizer and the card")
+    add_out(parser, "encoder", "folder for the trunk, the tokenizer and the card")
     parser.add_argument("--sentences", type=int, default=2000, help="Wikipedia sentences for the common vector")
 
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_card(
         arguments.out,
         **card_text("encoder", texts=len(texts)),
-        recipe=f"rome train encoder --out FOLDER --sentences {arguments.sentences}",
+        recipe=command_line(arguments),
         seed=0,
         steps=0,
         seconds=time.monotonic() - started,

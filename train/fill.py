@@ -67,7 +67,7 @@ class Vocabulary(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train fill`."""
-    add_training_arguments(parser, FillOptions, models=True)
+    add_training_arguments(parser, "fill", FillOptions, models=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

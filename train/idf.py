@@ -7,11 +7,10 @@ import re
 import time
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 from rome.data.sources import data_file, read_jsonl
 from rome.features.idf import IdfTable
-from rome.train.common.recipe import card_text, write_card
+from rome.train.common.recipe import add_out, card_text, command_line, write_card
 
 IDF_FILE = "idf.tsv"
 WORDS = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+(?:[-.,]\w+)*|[^\w\s]", re.IGNORECASE)
@@ -30,7 +29,7 @@ def texts() -> Iterator[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train idf`."""
-    parser.add_argument("--out", type=Path, required=True, help="folder for idf.tsv and its card")
+    add_out(parser, "idf", "folder for idf.tsv and its card")
     parser.add_argument("--minimum", type=int, default=2, help="words in fewer texts are left out and count as unseen")
 
 
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_card(
         arguments.out,
         **card_text("idf"),
-        recipe=f"rome train idf --out FOLDER --minimum {arguments.minimum}",
+        recipe=command_line(arguments),
         seed=0,
         steps=table.documents,
         seconds=time.monotonic() - started,

@@ -49,18 +49,25 @@ EDGE = 1e-6
 """Least distance of a score to 0 and to 1 in the cross-entropy."""
 
 
-def fit_net(values: Vector, targets: Vector, weights: Vector, order: Rows, settings: NetSettings) -> MonotoneNet:
+def fit_net(
+    values: Vector, targets: Vector, weights: Vector, order: Rows, settings: NetSettings, begin: MonotoneNet | None = None
+) -> MonotoneNet:
     """Fit a net to (n, d) features and (n,) targets in [0, 1], weighted, and to row pairs (better, worse): (m, 2).
 
     The loss is the cross-entropy of the scores with the targets and, unless m is 0, a logistic loss of the differences of the pairs'
-    logits; L-BFGS minimises it. The same values and seed give the same net.
+    logits; L-BFGS minimises it. The same values and seed give the same net. The fit of a pre-trained net begins from it, and its parameters
+    decay towards those of that net.
     """
     count, width = values.shape
-    hidden, better, worse = settings.hidden, *order.T
+    hidden, better, worse = settings.hidden if begin is None else len(begin.hidden_bias), *order.T
     rows, floor = np.vstack([values, np.ones(width)]), np.broadcast_to(settings.weight_floor, width)
     edges = hidden * width, hidden * (width + 1), hidden * (width + 2)
     first = np.random.default_rng(settings.seed).normal(scale=0.5, size=edges[0])
     start = np.concatenate([first, -np.linspace(0.0, 3.0, hidden), np.full(hidden, -0.5), [0.0]])
+    if begin is not None:
+        raw, output = (np.log(np.expm1(np.maximum(part, EDGE))) for part in (begin.hidden_weight - floor, begin.output_weight))
+        start = np.concatenate([raw.ravel(), begin.hidden_bias, output, [begin.output_bias]])
+    rest = np.zeros(len(start)) if begin is None else start
 
     def unpacked(parameters: Vector) -> tuple[Vector, Vector, Vector, Vector]:
         raw, bias, output, last = np.split(parameters, edges)
@@ -86,7 +93,8 @@ def fit_net(values: Vector, targets: Vector, weights: Vector, order: Rows, setti
         raw, _, output, _ = np.split(parameters, edges)
         by_weight = (through.T @ rows).ravel() * expit(raw)
         gradient = np.concatenate([by_weight, through.sum(axis=0), units.T @ by_logit * expit(output), [by_logit.sum()]])
-        return float(total + settings.decay / 2.0 * parameters @ parameters), gradient + settings.decay * parameters
+        away = parameters - rest
+        return float(total + settings.decay / 2.0 * away @ away), gradient + settings.decay * away
 
     options = {"maxiter": settings.steps, "maxfun": 2 * settings.steps, "ftol": 1e-10}
     return MonotoneNet(*unpacked(minimize(loss, start, method="L-BFGS-B", jac=True, options=options).x))

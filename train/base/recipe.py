@@ -102,7 +102,7 @@ class BaseOptions(TrainingOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train base`."""
-    add_training_arguments(parser, BaseOptions)
+    add_training_arguments(parser, "base", BaseOptions)
     parser.add_argument(
         "--source", type=Path, required=True, help="folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
     )
@@ -342,8 +342,7 @@ def run(arguments: argparse.Namespace) -> int:
     tune(model, material, random.Random(seed + 1), log)
     half_way(model, before)
     unseen = examples_of(list(read_trees(data_file("ud_english_ewt/dev.conllu"))), tokenizer, labels)
-    start = ["--source FOLDER", *(["--any-checkpoint"] if arguments.any_checkpoint else [])]
-    about = provenance("base", options, options.steps + options.tuning_steps, log.seconds(), *start)
+    about = provenance(options, options.steps + options.tuning_steps, log.seconds())
     origin = OTHER if arguments.any_checkpoint else PUBLISHED
     export(model.eval(), source, arguments.source, material, unseen, options.out, origin, about)
     return 0

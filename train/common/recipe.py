@@ -8,14 +8,17 @@ import json
 import os
 import platform
 import re
+import shlex
 from dataclasses import dataclass, fields
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 import torch
 
+from rome.exceptions import ModelMissingError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 
 
@@ -39,6 +42,8 @@ class TrainingOptions:
         Steps of the optimizer.
     rate
         The highest learning rate.
+    command
+        The command line of the run, for its card.
     """
 
     out: Path = Path()
@@ -50,34 +55,53 @@ class TrainingOptions:
     resume: bool = False
     steps: int = 0
     rate: float = 0.0
-
-    def changed(self) -> list[str]:
-        """Return the command line options of the numbers that differ from their defaults."""
-        values = ((field, getattr(self, field.name)) for field in fields(self) if field.name not in SHARED)
-        return [f"--{field.name.replace('_', '-')} {value}" for field, value in values if value != field.default]
+    command: str = ""
 
 
 Options = TypeVar("Options", bound=TrainingOptions)
-SHARED = ("out", "work", "seed", "threads", "models", "every", "resume")
+SHARED = ("out", "work", "seed", "threads", "models", "every", "resume", "command")
 """Options of a run that are not numbers of a recipe."""
+LOCAL = ("out", "work", "threads", "resume", "parser")
+"""Arguments that a card does not name; it always names the next two."""
+ALWAYS = ("seed", "models")
+
+
+def add_out(parser: argparse.ArgumentParser, name: str, text: str = "folder for the weights and the model card") -> None:
+    """Add --out, and let the arguments of a recipe know its name and its defaults, see `command_line`."""
+    parser.prog = f"rome train {name}"
+    parser.set_defaults(parser=parser)
+    parser.add_argument("--out", type=Path, required=True, help=text)
+
+
+def command_line(arguments: argparse.Namespace) -> str:
+    """Return the command line of a run for its card: every option that was changed; files by their names."""
+    words = [arguments.parser.prog, "--out FOLDER"]
+    for name, value in vars(arguments).items():
+        default = arguments.parser.get_default(name)
+        if name not in LOCAL and value is not None and (value != default or name in ALWAYS):
+            given = value if isinstance(value, list) else [] if value is True else [value]
+            for each in given if given and isinstance(given[0], list) else [given]:
+                texts = (re.sub(r"[^,:=]*/", "", str(one)) for one in each)
+                words.append(" ".join([f"--{name.replace('_', '-')}", *map(shlex.quote, texts)]))
+    return " ".join(words)
 
 
 def add_training_arguments(
-    parser: argparse.ArgumentParser, kind: type[TrainingOptions], *, models: bool = False, resumed: bool = False
+    parser: argparse.ArgumentParser, name: str, kind: type[TrainingOptions], *, models: bool = False, resumed: bool = False
 ) -> None:
     """Add --out, --work, --seed, --threads, an option for every number of a recipe, and --models and --resume where wanted.
 
     The help of an option is its entry below ``Attributes`` in the docstring of the class.
     """
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the model card")
+    add_out(parser, name)
     parser.add_argument("--work", type=Path, default=None, help="folder for intermediate files (default: OUT.work)")
     parser.add_argument("--seed", type=int, default=0, help="seed of all random draws (default: 0)")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads; the same number gives the same model")
     texts = _help_texts(kind)
-    for name, value in vars(kind()).items():
-        if name not in SHARED:
-            text = f"{texts.get(name, '')} (default: {'none' if value == '' else value})".replace("%", "%%").strip()
-            parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, help=text)
+    for option, value in vars(kind()).items():
+        if option not in SHARED:
+            text = f"{texts.get(option, '')} (default: {'none' if value == '' else value})".replace("%", "%%").strip()
+            parser.add_argument("--" + option.replace("_", "-"), type=type(value), help=text)
     if models:
         add_models_argument(parser)
     if resumed:
@@ -104,18 +128,18 @@ def add_models_argument(parser: argparse.ArgumentParser) -> None:
 def read_options(arguments: argparse.Namespace, kind: type[Options]) -> Options:
     """Return the options of a run; make its two folders, and set the threads of torch."""
     torch.set_num_threads(arguments.threads)
-    given = {field.name: getattr(arguments, field.name) for field in fields(kind) if hasattr(arguments, field.name)}
-    options = kind(**{**given, "work": arguments.work or arguments.out.with_name(arguments.out.name + ".work")})
+    given = {field.name: getattr(arguments, field.name, None) for field in fields(kind)}
+    given = {name: value for name, value in given.items() if value is not None}
+    work = arguments.work or arguments.out.with_name(arguments.out.name + ".work")
+    options = kind(**{**given, "work": work, "command": command_line(arguments)})
     for folder in (options.out, options.work):
         folder.mkdir(parents=True, exist_ok=True)
     return options
 
 
-def provenance(name: str, options: TrainingOptions, steps: int, seconds: int, *more: str) -> dict[str, Any]:
+def provenance(options: TrainingOptions, steps: int, seconds: int) -> dict[str, Any]:
     """Return for a card how a model was made: the command line, seed, steps and seconds."""
-    more = (*([f"--models {Path(options.models).name}"] if options.models else ()), *more)
-    command = " ".join([f"rome train {name} --out FOLDER", *more, f"--seed {options.seed}", *options.changed()])
-    return {"recipe": command, "seed": options.seed, "steps": steps, "seconds": seconds}
+    return {"recipe": options.command, "seed": options.seed, "steps": steps, "seconds": seconds}
 
 
 def card_text(model: str, **values: object) -> dict[str, Any]:
@@ -129,6 +153,12 @@ CARD_FILE = "card.json"
 RECIPES = {"encoder": "encoder", "idf": "idf", "fill": "fill", "trees": "parser.trees"}
 """Modules of the recipes that are not called ``NAME.recipe``."""
 FIELDS = ("name", "task", "data", "licence", "recipe", "seed", "steps", "seconds", "machine", "size_bytes", "figures", "notes")
+
+
+def check_packages(*modules: str) -> None:
+    """Raise ModelMissingError, with the install line, for modules that are missing, before any work begins."""
+    if missing := [name for name in modules if find_spec(name) is None]:
+        raise ModelMissingError(f"this training needs {', '.join(missing)}: run `pip install 'rome-metric[train]'`")
 
 
 def load_recipe(name: str) -> ModuleType:
@@ -170,8 +200,7 @@ def write_training_card(
     values
         Values for its texts in cards.json.
     """
-    made = provenance(name, options, steps, seconds)
-    made["recipe"] = recipe or made["recipe"]
+    made = provenance(options, steps, seconds) | ({"recipe": recipe} if recipe else {})
     write_card(options.out, **card_text(name, **values), **made, figures=figures)
 
 

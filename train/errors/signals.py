@@ -1,6 +1,6 @@
 """The optional first stage of the reader's training: BLEURT's signals of synthetic pairs (Sellam et al. 2020, section 4.2).
 
-The state of a pair's first mark predicts BLEU, ROUGE, BERTScore and back-translation at once; the maps that do so are then dropped.
+The state of a pair's first mark predicts all signals that can be made at once; the maps that do so are then dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rome.train.errors.batches import Batches
 from rome.train.errors.groups import NAN, Group, Member
 from rome.train.errors.net import PairNet
 from rome.train.synthesis.pairs import SyntheticPair
-from rome.train.synthesis.signals import REGRESSION, available_signals, signal_targets
+from rome.train.synthesis.signals import REGRESSION, Signal, signal_targets
 
 PAIRS = 24
 """Of a step."""
@@ -34,7 +34,13 @@ def signal_lessons(pairs: Sequence[SyntheticPair]) -> Iterator[Group]:
 
 
 def learn_signals(
-    net: PairNet, source: Batches, pairs: Sequence[SyntheticPair], steps: int, rate: float, seed: int
+    net: PairNet,
+    source: Batches,
+    pairs: Sequence[SyntheticPair],
+    signals: Sequence[Signal],
+    steps: int,
+    rate: float,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Train the net in place; return the mean loss of each signal over the last tenth of the steps.
 
@@ -45,7 +51,7 @@ def learn_signals(
     source
         Batches of the `signal_lessons` of the pairs, each in one part.
     """
-    signals, device = available_signals(), net.marks.device.type
+    device = net.marks.device.type
     losses = {signal.name: signal.loss for signal in signals}
     known = {name: _normalised(name, target, losses[name]) for name, target in signal_targets(pairs, signals).items()}
     torch.manual_seed(seed)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from importlib.resources import files
+from itertools import chain
 from math import log1p
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from rome.data.readers.groups import (
     is_held_out_summary,
     read_groups,
 )
-from rome.data.sources import data_file, read_jsonl
+from rome.data.sources import data_file, data_folder, read_jsonl
 from rome.exceptions import InputError
 from rome.train.errors.groups import COST, MOST, Group, Groups, Member, weight_of_rating
 from rome.train.errors.texts import Paraphrase, Pool
@@ -192,8 +194,10 @@ def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance:
 
 
 def training_groups() -> Iterator[AnnotatedGroup]:
-    """Yield the annotated groups that may train, those that are held out included."""
-    for path in (*sorted(data_file("groups/train_01.jsonl").parent.glob("train_*.jsonl")), *sorted(OWN_GROUPS.glob("*.jsonl"))):
+    """Yield the annotated groups that may train, those that are held out included; without public data, the package's alone."""
+    with suppress(InputError):
+        yield from chain.from_iterable(map(read_groups, sorted(data_folder().glob("groups/train_*.jsonl"))))
+    for path in sorted(OWN_GROUPS.glob("*.jsonl")):
         yield from read_groups(path)
 
 
@@ -212,7 +216,7 @@ def _judged(reference: str, hypothesis: str, good: bool) -> Member:
     return acceptable(reference, hypothesis) if good else contradicting(reference, hypothesis)
 
 
-def _together(kind: str, members: Sequence[Member], chance: random.Random, times: float) -> Iterator[Group]:
+def together(kind: str, members: Sequence[Member], chance: random.Random, times: float) -> Iterator[Group]:
     """Yield lessons of members with references of their own, as many times over as is wanted."""
     for _ in range(max(1, round(times))):
         order = chance.sample(list(members), len(members))
@@ -223,7 +227,7 @@ def _together(kind: str, members: Sequence[Member], chance: random.Random, times
 def _paws(chance: random.Random, times: float) -> Iterator[Group]:
     rows = [row for row in read_jsonl(data_file("pairs/paws_wiki_dev.jsonl.gz")) if not is_held_out_paws(row)]
     members = [_judged(*pair, row["paraphrase"]) for row in rows for pair in ((row["a"], row["b"]), (row["b"], row["a"]))]
-    yield from _together("paws", members, chance, 2 * times)
+    yield from together("paws", members, chance, 2 * times)
 
 
 def _captions(chance: random.Random, times: float) -> Iterator[Group]:
@@ -238,7 +242,7 @@ def _captions(chance: random.Random, times: float) -> Iterator[Group]:
 def _foils(chance: random.Random, times: float) -> Iterator[Group]:
     rows = read_jsonl(data_file("meaning/valse_foils.jsonl.gz"))
     members = [differing(row["reference"], row["critical"], COST["critical"], 0.7) for row in rows]
-    yield from _together("foils", members, chance, times)
+    yield from together("foils", members, chance, times)
 
 
 def _turned(chance: random.Random, times: float) -> Iterator[Group]:
@@ -246,7 +250,7 @@ def _turned(chance: random.Random, times: float) -> Iterator[Group]:
     members = [differing(row["reference"], row["critical"], COST["critical"], 0.8) for row in rows]
     rows = read_jsonl(data_file("meaning/defacto.jsonl.gz"))
     members += [differing(row["reference"], row["hypothesis"], 7.0, 0.5) for row in rows]
-    yield from _together("turned facts", members, chance, 2 * times)
+    yield from together("turned facts", members, chance, 2 * times)
 
 
 def _inference(chance: random.Random, times: float) -> Iterator[Group]:
@@ -256,7 +260,7 @@ def _inference(chance: random.Random, times: float) -> Iterator[Group]:
             members.append(_judged(row["a"], row["b"], row["label"] == "entailment"))
         elif row["label"] == "contradiction":
             members.append(contradicting(row["a"], row["b"], CONTRADICTION))
-    yield from _together("inference", members, chance, times)
+    yield from together("inference", members, chance, times)
 
 
 def _bio(chance: random.Random, times: float) -> Iterator[Group]:
@@ -282,7 +286,7 @@ def _assessed(chance: random.Random, times: float) -> Iterator[Group]:
         telling = (row["da"] >= 90 and row["hter"] >= 0.3) or (row["da"] <= 50 and row["hter"] <= 0.2)
         found[row["lp"]] += [member] * (3 if telling else 1)
     for members in found.values():
-        yield from _together("assessed", members, chance, times)
+        yield from together("assessed", members, chance, times)
 
 
 @dataclass(frozen=True)
@@ -346,7 +350,11 @@ SOURCES: dict[str, tuple[Draw, float, str]] = {
     "captions": (_captions, 1.0, "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)"),
     "foils": (_foils, 1.0, "captions with one wrong fact (VALSE; MIT)"),
     "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto; MIT)"),
-    "inference": (_inference, 1.0, "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)"),
+    "inference": (
+        _inference,
+        1.0,
+        "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)",
+    ),
     "bio": (_bio, 2.0, "people's error spans and severities of biomedical translations (Bio-MQM; Apache-2.0)"),
     "assessed": (_assessed, 1.0, "people's direct assessments of translations against their post-edits (MLQE-PE; CC0)"),
 }
@@ -361,21 +369,24 @@ TEACHES = {name: teaches for name, (_, _, teaches) in SOURCES.items()} | {
     "rated": "people's ratings of similarity (STS 2012-2016 without machine translations; research use)",
     "ladders": f"texts with more and more perturbations (as meaning and mistakes; {_WMT})",
     SYNTHESIZED: "hypotheses at the costs of their labels (pairs of `rome synthesize`)",
+    "ratings": "rated outputs at the costs of their marks, or in the order of their ratings",
 }
 """What the lessons of each name teach, for the card; perturbed texts have five names."""
 
 
-def lessons(further: Mapping[str, Draw], names: Iterable[str], seed: int) -> Iterator[Group]:
+def lessons(further: Mapping[str, Draw], names: Iterable[str], seed: int, share: float = 1.0) -> Iterator[Group]:
     """Yield the lessons of some sources, one source after the other.
 
     Parameters
     ----------
     further
         What draws the sources that are not in `SOURCES`.
+    share
+        Of their usual numbers.
     """
     for name in names:
         draw, times = SOURCES[name][:2] if name in SOURCES else (further[name], 1.0)
-        yield from draw(random.Random(f"{seed}|{name}"), times)
+        yield from draw(random.Random(f"{seed}|{name}"), share * times)
 
 
 def held_out_lessons() -> Iterator[Group]:

@@ -21,12 +21,10 @@ from rome.features.analyser.acceptability import GRAMMAR_FILE, INNER, Acceptabil
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk
 from rome.features.analyser.weights import load_weights, save_weights
-from rome.train.common.recipe import TrainingOptions, add_training_arguments, provenance, read_options, write_training_card
+from rome.train.common.recipe import TrainingOptions, add_training_arguments, read_options, write_training_card
 from rome.train.common.training import PROGRESS, Log, Loss, adamw, start_from_encoder, train
 from rome.train.grammar.data import Material, grammar_batches, load_material
 from rome.train.grammar.figures import calibrate, figures_of, known_loss, trunk_states
-
-START = "FOLDER.work/pretrained.safetensors"
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class GrammarOptions(TrainingOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train grammar`."""
-    add_training_arguments(parser, GrammarOptions)
+    add_training_arguments(parser, "grammar", GrammarOptions)
     parser.add_argument("--encoder", type=Path, help="folder of the embedded encoder (default: the packaged one)")
     parser.add_argument("--start", type=Path, help="a checkpoint whose pre-training continues (default: the encoder)")
 
@@ -85,12 +83,11 @@ def pretrain(
     else:
         tensors, before = load_weights(start)
         model.load_state_dict(tensors)
-    command = provenance("grammar", options, 0, 0, *([f"--start {START}"] if start else []))["recipe"]
     log, made = Log(options.work / PROGRESS, float(before["seconds"])), dict(before)
 
     def keep(step: int, seconds: int) -> None:
         """Write a checkpoint, from which an interrupted run can continue with --start."""
-        made.update(steps=before["steps"] + step, seconds=seconds, commands=[*before["commands"], command])
+        made.update(steps=before["steps"] + step, seconds=seconds, commands=[*before["commands"], options.command])
         path = options.work / ("pretrained.safetensors" if step == options.steps else "partial.safetensors")
         save_weights(path, dict(model.state_dict()), {**made, "sizes": model.sizes}, round_matrices=False)
 

@@ -26,7 +26,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
 from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser, model_file
 from rome.features.analyser.weights import save_checkpoint
-from rome.train.common.recipe import add_models_argument, card_text, write_card
+from rome.train.common.recipe import add_models_argument, add_out, card_text, command_line, write_card
 
 
 class Stage(NamedTuple):
@@ -132,6 +132,7 @@ def export_model(source: Path, target: Path) -> int:
     return Path(target).stat().st_size
 
 
+TREEBANK = "UD English EWT train (CC BY-SA 4.0)"
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
 BLOCK = 64
 """Paragraphs parsed together, so that the states of few are in memory; no paragraph influences another."""
@@ -169,7 +170,7 @@ def _line(number: int, word: ParsedWord) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train parser`."""
-    parser.add_argument("--out", type=Path, required=True, help="folder that gets one folder a model")
+    add_out(parser, "parser", "folder that gets one folder a model")
     parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
     add_models_argument(parser)
     parser.add_argument("--work", type=Path, help="folder for checkpoints (default: runs/parser beside the output)")
@@ -177,8 +178,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)"
     )
     parser.add_argument("--seed", type=int, default=0)
-    for name, stage in STAGES.items():
-        parser.add_argument(stage.length, type=int, default=stage.size, metavar="N", dest=name)
+    for stage in STAGES.values():
+        parser.add_argument(stage.length, type=int, default=stage.size, metavar="N")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -195,11 +196,12 @@ def run(arguments: argparse.Namespace) -> int:
             f"all three models are judged together, but the set {models.name} has no {' and no '.join(missing)}: "
             "train these --stages too, or give --models a set that has them"
         )
-    sizes = {name: getattr(arguments, name) for name in arguments.stages}
+    sizes = {name: getattr(arguments, STAGES[name].length[2:].replace("-", "_")) for name in arguments.stages}
     seconds = {name: stages.run(name, size) for name, size in sizes.items()}
     for name in borrowed:
         shutil.copytree(models / name, arguments.out / name, dirs_exist_ok=True)
-    export(stages, sizes, seconds, arguments.out, models)
+    data = f"train.conllu of {arguments.data.name}" if arguments.data else TREEBANK
+    export(stages, sizes, seconds, arguments.out, models, command_line(arguments), data)
     return 0
 
 
@@ -213,7 +215,9 @@ def treebank(folder: Path | None) -> tuple[Path, Path]:
     return train, dev
 
 
-def export(stages: Stages, sizes: Mapping[str, int], seconds: Mapping[str, int], out: Path, models: Path) -> None:
+def export(
+    stages: Stages, sizes: Mapping[str, int], seconds: Mapping[str, int], out: Path, models: Path, command: str, data: str
+) -> None:
     """Write the trained models with their cards; the figures are those of all three on the raw development text.
 
     Parameters
@@ -222,6 +226,8 @@ def export(stages: Stages, sizes: Mapping[str, int], seconds: Mapping[str, int],
         Length of the training of each stage.
     models
         Set whose trunk and trees give the tags.
+    command, data
+        The command line of the run and what it trained on, for the cards.
     """
     for name in sizes:
         export_model(stages.model(name), model_file(out, name))
@@ -230,11 +236,10 @@ def export(stages: Stages, sizes: Mapping[str, int], seconds: Mapping[str, int],
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
     figures = raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
     for name, size in sizes.items():
-        length = f"{STAGES[name].length} {size}"
         write_card(
             out / name,
-            **card_text(name),
-            recipe=f"rome train parser --out FOLDER --stages {name} {length} --seed {stages.seed}",
+            **card_text(name, data=data),
+            recipe=command,
             seed=stages.seed,
             steps=size,
             seconds=seconds[name],

@@ -174,7 +174,7 @@ class TreesOptions(TrainingOptions):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train trees`."""
-    add_training_arguments(parser, TreesOptions, models=True)
+    add_training_arguments(parser, "trees", TreesOptions, models=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,10 +23,9 @@ def measured(arguments: argparse.Namespace, references: Sequence[Any], hypothese
 
 
 class Fitted(NamedTuple):
-    """A finished net with its figures, its own options in the recipe of the card, and the texts of the card."""
+    """A finished net with its figures and the texts of its card."""
 
     config: NetSettings
     combiner: Combiner
     figures: Mapping[str, Any]
-    options: Sequence[str]
     card: Mapping[str, Any]

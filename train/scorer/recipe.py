@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rome.train.common.recipe import add_models_argument, card_text, write_card
+from rome.train.common.recipe import add_models_argument, add_out, card_text, command_line, write_card
 from rome.train.common.textattack import Perturber, trunk_vocabulary
 from rome.train.scorer.chains import make_pairs
 from rome.train.scorer.measuring import Fitted, measured
@@ -31,13 +31,14 @@ GROUPS = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train scorer`."""
-    parser.add_argument("--out", type=Path, required=True, help="folder for scorer.safetensors and card.json")
+    add_out(parser, "scorer", "folder for scorer.safetensors and card.json")
     parser.add_argument("--work", type=Path, default=Path("runs/scorer"), help="folder for pairs and analyses")
     add_models_argument(parser)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws (default: 0)")
     parser.add_argument("--pairs", type=Path, help="pairs made before (JSON lines); without it TextAttack makes them")
     parser.add_argument("--objective", choices=OBJECTIVES, help="graded (the default), or binary: RoMe's original objective")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting of ScorerConfig")
+    settings = "change a setting of ScorerConfig; may be repeated"
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=settings)
     parser.add_argument("--bases", type=float, default=1.0, help="multiplies the number of base pairs (1.0 is 1,500)")
     parser.add_argument("--textattack-python", help="interpreter that has textattack (default: this one)")
     rated = "fit the supervised net on human ratings instead: files or names of rated sets, as `rome evaluate` reads them"
@@ -48,13 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry the recipe out: write scorer.safetensors and card.json. Raises InputError for settings or files that do not fit."""
     started = time.perf_counter()
-    config, combiner, figures, options, card = fit_ratings(arguments) if arguments.ratings else fit_pairs(arguments)
+    config, combiner, figures, card = fit_ratings(arguments) if arguments.ratings else fit_pairs(arguments)
     arguments.out.mkdir(parents=True, exist_ok=True)
     combiner.save(arguments.out / "scorer.safetensors")
-    options = [*options, f"--models {Path(arguments.models).name}", *(f"--set {setting}" for setting in arguments.set)]
-    recipe = " ".join(["rome train scorer --out FOLDER", f"--seed {config.seed}", *options])
-    made = {"recipe": recipe, "seed": config.seed, "steps": config.steps, "seconds": round(time.perf_counter() - started, 1)}
-    write_card(arguments.out, **card, **made, figures=figures)
+    made = {"seed": config.seed, "steps": config.steps, "seconds": round(time.perf_counter() - started, 1)}
+    write_card(arguments.out, **card, **made, recipe=command_line(arguments), figures=figures)
     sys.stderr.write("".join(f"{name}: {value}\n" for name, value in figures.items()))
     return 0
 
@@ -69,9 +68,7 @@ def fit_pairs(arguments: argparse.Namespace) -> Fitted:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     before = "pairs made before, their making is not in the seconds; " if arguments.pairs else ""
     card = card_text("scorer", before=before, digest=digest, features=combiner.feature_signature or "unknown features")
-    options = [f"--objective {config.objective}", *([] if arguments.bases == 1.0 else [f"--bases {arguments.bases}"])]
-    options += [f"--pairs {file.name}"] if arguments.pairs else []
-    return Fitted(config, combiner, figures, options, card | {"data": described(card["data"], pairs, config)})
+    return Fitted(config, combiner, figures, card | {"data": described(card["data"], pairs, config)})
 
 
 def described(sources: Sequence[str], pairs: Sequence[TrainingPair], config: ScorerConfig) -> list[str]:

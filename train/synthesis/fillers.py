@@ -348,15 +348,32 @@ class RoundTrip:
         names = "|".join(name for _, _, name in self.models)
         self.signature = f"{language}:{names}|beams:{beams}"
 
-    @torch.no_grad()
     def back(self, text: str) -> str | None:
         """Return a text translated there and back; None for a text beyond the window of a model."""
+        found: str | None = text
         for model, tokenizer, _ in self.models:
-            ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
-            window = window_of(model, tokenizer)
-            if ids.shape[1] > window:
-                return None
-            limits = {"num_beams": self.beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
-            produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
-            text = str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()
-        return text
+            found = found and _translated(found, model, tokenizer, self.beams)
+        return found
+
+    @torch.no_grad()
+    def likelihood(self, text: str, target: str) -> float:
+        """Return log P(target | text) per piece of the target, the best translation standing for all (§4.2); NaN for long texts."""
+        (there, reading, _), (back, writing, _) = self.models
+        foreign = _translated(text, there, reading, self.beams)
+        ids = writing(foreign or "", return_tensors="pt", verbose=False).input_ids
+        labels = writing(text_target=target, return_tensors="pt", verbose=False).input_ids
+        if foreign is None or max(ids.shape[1], labels.shape[1]) > window_of(back, writing):
+            return float("nan")
+        return -float(back(input_ids=ids.to(back.device), labels=labels.to(back.device)).loss)
+
+
+@torch.no_grad()
+def _translated(text: str, model: Any, tokenizer: Any, beams: int) -> str | None:
+    """Return the most likely translation of a text; None for a text beyond the window."""
+    ids = tokenizer(text, return_tensors="pt", verbose=False).input_ids.to(model.device)
+    window = window_of(model, tokenizer)
+    if ids.shape[1] > window:
+        return None
+    limits = {"num_beams": beams, "do_sample": False, "max_length": None, "max_new_tokens": window - 1}
+    produced = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **limits)
+    return str(tokenizer.decode(produced[0], skip_special_tokens=True)).strip()

@@ -184,9 +184,13 @@ class EntailmentSeverity:
         return [(min(pair) >= self.gamma, dict(zip(("entailment", "entailment_back"), pair, strict=True))) for pair in found]
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the probability that the first text of each pair entails the second; beyond the window the longer text loses its end."""
+        """Return the probability that the first text of each pair entails the second."""
+        return [next(p for name, p in labels.items() if _is_entailment(name)) for labels in self.classes(pairs)]
+
+    def classes(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
+        """Return the probability of every label, by name, for each pair; beyond the window the longer text loses its end."""
         found = self.classify([{"text": one, "text_pair": other} for one, other in pairs]) if pairs else []
-        return [next(float(label["score"]) for label in labels if _is_entailment(label["label"])) for labels in found]
+        return [dict(sorted((label["label"], float(label["score"])) for label in labels)) for labels in found]
 
 
 def _is_entailment(label: str) -> bool:

@@ -1,9 +1,8 @@
-"""BLEURT's pre-training signals (§4.2, table 1) that need no further model: each gives a few numbers per pair and has a loss."""
+"""BLEURT's pre-training signals (§4.2, table 1): each gives a few numbers per pair and has a loss."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, library
 from rome.exceptions import InputError, ModelMissingError
+from rome.train.synthesis.fillers import RoundTrip
 from rome.train.synthesis.pairs import SyntheticPair
+from rome.train.synthesis.severities import EntailmentSeverity
 
 FLAG = "backtranslation_flag"
 """Key in the signals of a pair: 1 for a pair made by back-translation, else 0."""
@@ -92,22 +93,59 @@ def _backtranslation() -> Signal:
     return Signal("backtranslation", CLASSES, lambda pairs: np.array([[flag(pair)] for pair in pairs]))
 
 
+def _entailment(model: str) -> Signal:
+    """Return the probabilities of the classes of a classifier, the reference as premise. Raises the errors of load_checkpoint."""
+    classes = EntailmentSeverity(model).classes
+
+    def targets(pairs: Sequence[SyntheticPair]) -> NDArray[np.float64]:
+        return np.array([[*each.values()] for each in classes([(pair.reference, pair.hypothesis) for pair in pairs])])
+
+    return Signal("entailment", CLASSES, targets)
+
+
+def _likelihoods(language: str, there: str, back: str) -> list[Signal]:
+    """Return the likelihoods of back-translation, of the hypothesis and of the reference. Raises the errors of load_checkpoint."""
+    trip = RoundTrip(language, there, back)
+    ways: dict[str, Callable[[Texts], Any]] = {
+        "hypothesis": lambda texts: [trip.likelihood(one, other) for one, other in texts],
+        "reference": lambda texts: [trip.likelihood(other, one) for one, other in texts],
+    }
+    return [_regression(f"likelihood_{language}_{side}", function, 1) for side, function in ways.items()]
+
+
 SIGNALS: dict[str, Callable[[], Signal]] = {
     "bleu": _bleu,
     "rouge": _rouge,
     "bertscore": _bertscore,
     "backtranslation": _backtranslation,
 }
-"""In the order of table 1."""
+"""Those that need no further model, in the order of table 1."""
 
 
-def available_signals() -> list[Signal]:
-    """Return every signal whose package is installed."""
-    made = []
-    for make in SIGNALS.values():
-        with suppress(ModelMissingError):
+def available_signals(entailment: str = "", translations: Iterable[Sequence[str]] = ()) -> tuple[list[Signal], dict[str, str]]:
+    """Return every signal that can be made, and for each other one the reason.
+
+    Raises the errors of load_checkpoint for a model that is named and cannot be used.
+
+    Parameters
+    ----------
+    entailment
+        A classifier: a local folder or the hub name of a model on this machine.
+    translations
+        (language, model from English, model into English) for the likelihoods of back-translation.
+    """
+    made, missing = [], {}
+    for name, make in SIGNALS.items():
+        try:
             made.append(make())
-    return made
+        except ModelMissingError as error:
+            missing[name] = str(error)
+    likelihoods = [signal for names in translations for signal in _likelihoods(*names)]
+    if not likelihoods:
+        missing["likelihood"] = "give translation models with --translate LANGUAGE THERE BACK"
+    if not entailment:
+        missing["entailment"] = "give a classifier with --entailment MODEL"
+    return [*made, *likelihoods, *([_entailment(entailment)] if entailment else [])], missing
 
 
 def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal]) -> dict[str, NDArray[Any]]:
@@ -118,4 +156,7 @@ def signal_targets(pairs: Sequence[SyntheticPair], signals: Sequence[Signal]) ->
     if len({pair.id for pair in pairs}) < len(pairs):
         raise InputError("two pairs have one id: give each run's pairs ids of their own")
     rows = {signal: signal.rows(pairs) for signal in signals}
-    return {one.name: found[:, 0].astype(np.int64) if one.loss == CLASSES else found for one, found in rows.items()}
+    return {
+        one.name: found[:, 0].astype(np.int64) if one.loss == CLASSES and found.shape[1] == 1 else found
+        for one, found in rows.items()
+    }

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rome.combining.net import MonotoneNet
 from rome.evaluation.diagnosis.fitting import fit_monotone_net, held_out_half, mean_and_spread, watched
 from rome.evaluation.statistics.agreement import STATISTICS
 from rome.exceptions import InputError
@@ -52,6 +53,7 @@ def drift(
     supervised: Mapping[str, Matrix],
     metrics: Mapping[str, ArrayLike],
     *,
+    begin: Mapping[str, MonotoneNet] | None = None,
     alphas: Sequence[float] = ALPHAS,
     seeds: Sequence[int] = tuple(range(10)),
     progress: bool | None = None,
@@ -72,6 +74,8 @@ def drift(
         Name -> (n, d) features, to which the net is fitted anew for every seed and training skew.
     metrics
         Name -> (n,) scores as they are.
+    begin
+        Name of a fitted net -> the pre-trained net that it begins from.
     progress
         As in `watched`.
     """
@@ -80,7 +84,8 @@ def drift(
     rows: list[tuple[Cell, ...]] = []
     jobs = [(name, given, train_alpha) for name, given in supervised.items() for train_alpha in alphas]
     for name, given, train_alpha in watched(jobs, "drift", progress):
-        scores = [_fitted(given, people, draw["train", train_alpha]) for draw in draws]
+        net = (begin or {}).get(name)
+        scores = [_fitted(given, people, draw["train", train_alpha], net) for draw in draws]
         rows += _rows(name, train_alpha, scores, people, draws, alphas)
     for name, fixed in metrics.items():
         rows += _rows(name, None, [np.asarray(fixed, dtype=np.float64)] * len(draws), people, draws, alphas)
@@ -108,11 +113,11 @@ def _draw(people: Vector, groups: Sequence[Hashable], alphas: Sequence[float], s
     return kept
 
 
-def _fitted(features: Matrix, people: Vector, rows: NDArray[np.intp]) -> Vector:
+def _fitted(features: Matrix, people: Vector, rows: NDArray[np.intp], begin: MonotoneNet | None) -> Vector:
     """Return (n,) predictions of a net that is fitted on some rows; nan if their ratings are all equal."""
     if len(np.unique(people[rows])) < 2:
         return np.full(len(people), np.nan)
-    return fit_monotone_net(features[rows], people[rows])(features)
+    return fit_monotone_net(features[rows], people[rows], begin)(features)
 
 
 def _rows(

@@ -35,7 +35,8 @@ from rome.reports.tables import as_table
 from rome.storage.files import read_lines
 from rome.storage.pair_files import is_table, pair_rows
 
-REFITTED = "RoMe refitted"
+REFITTED, PRETRAINED = "RoMe refitted", "RoMe refitted, pre-trained"
+"""A net fitted on ratings alone, and one that begins from the net of the metric, which synthetic pairs have trained."""
 SHOWN = (
     *("blind_spots_summary", "blind_spots", "blind_spot_examples", "robustness_order", "robustness"),
     *("demetr_table4", "demetr_severity_order", "demetr_accuracy"),
@@ -194,13 +195,15 @@ def _ablation(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], setti
 
 
 def _drift(rated: RatedSet, maker: MetricMaker, metrics: Sequence[Any], settings: DiagnosisSettings) -> list[Part]:
-    """Compare RoMe's net, fitted anew, with the metrics as they are, in each dimension."""
+    """Compare RoMe's net, fitted on skewed ratings with and without pre-training, with the metrics as they are, in each dimension."""
     groups = [segment.group for segment in rated.segments]
     fixed = {metric.name: scores_on(metric, rated) for metric in metrics}
-    supervised = {REFITTED: maker.features.best(*_texts(rated))[0]}
+    supervised = dict.fromkeys((REFITTED, PRETRAINED), maker.features.best(*_texts(rated))[0])
+    begin = {PRETRAINED: maker.rome.combiner}
     parts: list[Part] = []
     for dimension in rated.dimensions:
-        tables = drift(ratings_of(rated, dimension), groups, supervised, fixed, progress=settings.progress)
+        people = ratings_of(rated, dimension)
+        tables = drift(people, groups, supervised, fixed, begin=begin, progress=settings.progress)
         parts += [replace(part, name=f"{part.name}-{dimension}", title=f"{part.title}: {dimension}") for part in tables]
     return parts
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rome.combining.fitting import NetSettings, drawn_order, fit_net, rank_targets
+from rome.combining.net import MonotoneNet
 from rome.exceptions import InputError
 from rome.progress import progress_bar
 
@@ -64,7 +65,7 @@ RANKED = 4000
 """Ranked pairs drawn of the ratings."""
 
 
-def fit_monotone_net(features: ArrayLike, ratings: ArrayLike) -> Predict:
+def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, begin: MonotoneNet | None = None) -> Predict:
     """Fit the net that ships to human ratings as `rome train scorer --ratings` does: a higher feature never lowers the prediction.
 
     The targets are the ranks of the ratings. Raises InputError without two different ratings.
@@ -75,12 +76,14 @@ def fit_monotone_net(features: ArrayLike, ratings: ArrayLike) -> Predict:
         (n, d) in [0, 1], higher is better.
     ratings
         (n,). The same rows in any order give the same net; 2,000 rows take a fraction of a second.
+    begin
+        A pre-trained net from which the fit begins.
     """
     rows, wanted = checked_rows(features, ratings)
     order = np.lexsort((*rows.T, wanted))
     rows, targets, settings = rows[order], rank_targets(wanted[order]), NetSettings()
     ranked = drawn_order(targets, RANKED, settings.ranking_gap, settings.seed)
-    return fit_net(rows, targets, np.ones(len(rows)), ranked, settings).score_rows
+    return fit_net(rows, targets, np.ones(len(rows)), ranked, settings, begin).score_rows
 
 
 def cross_validated(
