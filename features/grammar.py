@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .protocol import AnalysedText, Feature, Resources, number, string
+from .protocol import AnalysedText, Feature, Resources, check_settings, number, string
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -18,6 +18,9 @@ WORD_FLOOR = 0.01
 @dataclass(frozen=True, slots=True)
 class GrammarConfig:
     """Set how the sentences of a text become one number.
+
+    ``GrammarConfig(fluency=0.0, relative=False)`` is the paper's feature (§3.3), the probability of CoLA's class "acceptable". Raises
+    InputError for a number that is not allowed.
 
     Attributes
     ----------
@@ -41,6 +44,10 @@ class GrammarConfig:
     floor: float = 0.01
     own: float = 0.2
     different: float = 0.04
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, smallest=(1e-12, 1), floor=(1e-12, 1), fluency=(0, 100), own=(0, 100), different=(0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +77,19 @@ class GrammarEvidence:
     Attributes
     ----------
     reference_probability
-        In [0, 1], the reference's own, that the hypothesis' was measured against; None where it was not, because the reference has no sentences
-        or ``relative`` is False.
+        In [0, 1], the reference's own with its words', that the hypothesis' was measured against; None where it was not, because the
+        reference has no sentences or ``relative`` is False.
     different_words
         In [0, 1], the share of the words of both texts that the other one does not have.
+    acceptability_probability
+        In [0, 1], CoLA's probability of the text: the geometric mean of its sentences', weighted by their lengths. Raw is its logarithm.
+        None in files of earlier versions.
     """
 
     sentences: tuple[SentenceAcceptability, ...]
     reference_probability: float | None = None
     different_words: float = 0.0
+    acceptability_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +98,15 @@ class TextAcceptability:
 
     Attributes
     ----------
+    acceptability
+        The logarithm of CoLA's probability, that of ``smallest`` for a text without sentences.
     log_probability
-        Of the text, that of ``smallest`` for one without sentences.
+        The same with the probabilities of its words.
     words
         How often it has each of its words.
     """
 
+    acceptability: float
     log_probability: float
     sentences: tuple[SentenceAcceptability, ...]
     words: Mapping[str, int]
@@ -119,11 +133,10 @@ class Grammar(Feature[TextAcceptability]):
             (string(s["text"]), int(s["start"]), int(s["end"]), number(s["probability"]), number(s["word_probability"]))
             for s in row["sentences"]
         )
-        own = row["reference_probability"]
+        names = ("reference_probability", "acceptability_probability")
+        reference, own = (None if row.get(name) is None else number(row[name]) for name in names)
         return GrammarEvidence(
-            tuple(SentenceAcceptability(*s) for s in sentences),
-            None if own is None else number(own),
-            number(row.get("different_words", 0.0)),
+            tuple(SentenceAcceptability(*s) for s in sentences), reference, number(row.get("different_words", 0.0)), own
         )
 
     @staticmethod
@@ -133,18 +146,21 @@ class Grammar(Feature[TextAcceptability]):
         return [("acceptable", "its words", "sentence"), *rows]
 
     def prepare(self, text: AnalysedText) -> TextAcceptability:
-        """Return the text's own probability."""
+        """Return the text's own probabilities."""
         config, sentences = self.config, _sentences(text.analysis)
         words = Counter(word.text for word in text.analysis.words)
         if not sentences:
-            return TextAcceptability(math.log(config.smallest), (), words)
+            return TextAcceptability(math.log(config.smallest), math.log(config.smallest), (), words)
         lengths = [max(1, s.end - s.start) for s in sentences]
-        logs = [_log(s.probability, config) + config.fluency * _log(s.word_probability, config) for s in sentences]
-        mean = sum(length * value for length, value in zip(lengths, logs, strict=True)) / sum(lengths)
-        return TextAcceptability(mean, sentences, words)
+        logs = [(_log(s.probability, config), _log(s.word_probability, config)) for s in sentences]
+        sums = [sum(length * log for length, log in zip(lengths, each, strict=True)) for each in zip(*logs, strict=True)]
+        accepted, likely = (total / sum(lengths) for total in sums)
+        return TextAcceptability(accepted, accepted + config.fluency * likely, sentences, words)
 
     def compare(self, reference: TextAcceptability, hypothesis: TextAcceptability) -> Component:
-        """Return min(1, P(hypothesis) / P(reference)) * P(hypothesis) ** power, each P at least ``floor``; raw is log P(hypothesis).
+        """Return min(1, P(hypothesis) / P(reference)) * P(hypothesis) ** power, each P at least ``floor``.
+
+        Raw is the logarithm of the hypothesis' probability by the classifier alone, ``acceptability_probability`` of the evidence.
 
         P is the length-weighted geometric mean over the sentences of probability * word_probability ** fluency. A text is acceptable
         when all of it is: the mean of logarithms lets a bad sentence count in proportion to its share of the characters, and splitting
@@ -161,12 +177,13 @@ class Grammar(Feature[TextAcceptability]):
         mean, sentences = hypothesis.log_probability, hypothesis.sentences
         other = reference.log_probability if self.config.relative and reference.sentences else None
         apart = _different_words(reference.words, hypothesis.words)
-        evidence = GrammarEvidence(sentences, None if other is None else math.exp(other), apart)
+        own = math.exp(hypothesis.acceptability)
+        evidence = GrammarEvidence(sentences, None if other is None else math.exp(other), apart, own)
         if sentences:
             value = math.exp(mean if other is None else self._against(mean, other, apart))
         else:
             value = float(self.config.relative and not reference.sentences)
-        return Component(self.name, value, mean, "log probability", evidence)
+        return Component(self.name, value, hypothesis.acceptability, "log probability", evidence)
 
     def _against(self, mean: float, other: float, apart: float) -> float:
         """Return the logarithm of the value, at most 0."""

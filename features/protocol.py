@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rome.exceptions import InputError
+
 from .analyser.config import BATCH_SIZE
 from .matching import unit_vectors
 from .values import CLASSES, Analysis, Component
@@ -121,6 +123,20 @@ class Feature(ABC, Generic[Prepared]):
     def measure(self, reference: Analysis, hypothesis: Analysis) -> Component:
         """Prepare and compare a single pair."""
         return self.compare_all([(self.prepare(AnalysedText.of(reference)), self.prepare(AnalysedText.of(hypothesis)))])[0]
+
+
+def check_settings(config: Any, **allowed: tuple[Any, ...]) -> None:
+    """Raise InputError for a setting that is not among its words, or not a number between the two that are given."""
+    for name, bounds in allowed.items():
+        value = getattr(config, name)
+        if isinstance(bounds[0], str):
+            fits, wanted = value in bounds, " or ".join(bounds)
+        else:
+            least, most = bounds
+            fits = isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
+            wanted = f"in [{least:g}, {most:g}]"
+        if not fits:
+            raise InputError(f"{name} must be {wanted}, got {value!r}")
 
 
 def feature_class(name: str) -> type[Feature[Any]]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.exceptions import InputError
-
 from .idf import IdfTable
 from .matching import best_assignment, cosines
-from .protocol import AnalysedText, Feature, Resources, index, number, string
+from .protocol import AnalysedText, Feature, Resources, check_settings, index, number, string
 from .values import Component
 
 LARGE = 1 << 16
 """The most numbers of a table that is kept as it is."""
 Emd = Literal["standard", "aligned", "soft"]
+Position = Literal["complement", "difference"]
 
 
 class LargeTable:
@@ -48,19 +47,17 @@ class LargeTable:
 
     def __set__(self, instance: Any, table: NDArray[np.float64]) -> None:
         """Keep a table."""
-        if np.size(table) > LARGE:
-            from scipy.sparse import csr_array
+        from scipy.sparse import csr_array
 
-            instance.__dict__[self.name] = csr_array(table - self.filling)
-        else:
-            instance.__dict__[self.name] = table
+        instance.__dict__[self.name] = csr_array(table - self.filling) if np.size(table) > LARGE else table
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticConfig:
     """Set how the distance is computed; the defaults were chosen on development data for the embedded encoder.
 
-    Raises InputError for another rho, penalty or coverage.
+    ``SemanticConfig(delta=0.6, rho=0.0, position="difference")`` gives equations 1 to 5 of the RoMe paper as printed, with its delta, as does
+    ``RoMe(preset="paper")``. Raises InputError for a word or number that is not allowed.
 
     Attributes
     ----------
@@ -68,7 +65,7 @@ class SemanticConfig:
         ``soft`` is RoMe in full (hard alignment, delta, soft position penalty); ``aligned`` leaves out the penalty; ``standard`` is the plain
         Earth Mover's Distance over all pairs of words (RoMe table 5: EMD_soft, EMD_align, EMD_std).
     delta
-        An aligned pair counts only when its cosine exceeds it (eq. 4).
+        An aligned pair counts only when its cosine exceeds it (eq. 4; the paper says nothing of a cosine that equals it).
     rho
         In [0, 1], the share of its cosine that every other pair is credited with: it costs 1 - rho max(cos, 0). Our generalisation: 0 is eq. 4
         as printed, where mass left over between two aligned words of unequal weight pays in full. ``standard`` knows no alignment and ignores
@@ -76,6 +73,10 @@ class SemanticConfig:
     penalty
         In [0, 1], how strong the soft position penalty is: it multiplies gamma. 1 is eq. 4 as printed; a weaker one agrees better with people
         (see docs/pages/features/semantic.md).
+    position
+        What the alignment multiplies cosines by (eq. 3): ``complement``, one minus the difference of relative position, as the method does that
+        the paper cites; or ``difference``, as eq. 3 is printed. The printed one prefers distant words and separates near copies, unlike the
+        paper's own examples.
     coverage
         In [0, 1], the share of the transport that covers the reference: each of its words is moved to its cheapest target,
         ignoring capacity (the relaxed distance of Kusner et al. 2015, section 4). 0 is the balanced transport of the paper, the same for
@@ -87,13 +88,12 @@ class SemanticConfig:
     rho: float = 0.95
     penalty: float = 1.0
     coverage: float = 0.0
+    position: Position = "complement"
 
     def __post_init__(self) -> None:
-        """Refuse shares that are none."""
-        for name, paper in (("rho", 0), ("penalty", 1), ("coverage", 0)):
-            share = getattr(self, name)
-            if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-                raise InputError(f"{name} must be in [0, 1], where {paper} is the paper's cost, got {share!r}")
+        """Check the settings."""
+        check_settings(self, emd=get_args(Emd), position=get_args(Position), delta=(-1, 1))
+        check_settings(self, rho=(0, 1), penalty=(0, 1), coverage=(0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +155,15 @@ def position_differences(p: int, q: int) -> NDArray[np.float64]:
     return differences
 
 
-def align(similarity: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def align(similarity: NDArray[np.float64], position: Position = "complement") -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the one-to-one alignment of (p, q) words with the highest sum of cosine * (1 - position difference) (eq. 3).
 
-    The published formula multiplies by the difference itself; the method it cites multiplies by its complement, as here. An optimal
-    assignment takes the place of a greedy pass, so the hard constraint of §3.1 holds on both sides by construction.
+    With ``position="difference"`` cosines are multiplied by the difference itself, as printed. An optimal assignment takes the place of a
+    greedy pass, so the hard constraint of §3.1, which names no algorithm, holds on both sides by construction.
     """
     gain = position_differences(*similarity.shape)
-    np.subtract(1.0, gain, out=gain)
+    if position == "complement":
+        np.subtract(1.0, gain, out=gain)
     gain *= similarity
     return best_assignment(gain)
 
@@ -282,7 +283,7 @@ class Semantic(Feature[WeightedText]):
         turned = (q, hypothesis.text) < (p, reference.text)
         one, other = (hypothesis, reference) if turned else (reference, hypothesis)
         similarity = cosines(one.units, other.units)
-        rows, columns = align(similarity)
+        rows, columns = align(similarity, self.config.position)
         if self.config.emd == "standard":
             cost = np.clip(1.0 - similarity, 0.0, 1.0)
         else:

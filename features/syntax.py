@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rome.exceptions import InputError
-
 from .matching import cosines, equal_texts
-from .protocol import AnalysedText, Feature, Resources, index, number, string
+from .protocol import AnalysedText, Feature, Resources, check_settings, index, number, string
 from .values import Analysis, Component
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ ROOT = "<root>"
 
 @dataclass(frozen=True, slots=True)
 class SyntaxConfig:
-    """Raises InputError for another distance.
+    """Set when nodes are equal and how the distance is computed. Raises InputError for a word or number that is not allowed.
 
     Attributes
     ----------
@@ -44,9 +43,8 @@ class SyntaxConfig:
     distance: Literal["compiled", "zss"] = "compiled"
 
     def __post_init__(self) -> None:
-        """Refuse another distance."""
-        if self.distance not in ("compiled", "zss"):
-            raise InputError(f'distance={self.distance!r} is unknown: choose "compiled" or "zss"')
+        """Check the settings."""
+        check_settings(self, theta=(-1, 1), max_nodes=(1, math.inf), distance=("compiled", "zss"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,18 +229,15 @@ def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:
 
 def _tree_from_dict(row: dict[str, Any]) -> Tree:
     """Return a tree from plain values. Raises ValueError unless its columns fit together and form one tree under the first node."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     labels, relations = tuple(map(string, row["labels"])), tuple(map(string, row["relations"]))
     parents, words = tuple(map(int, row["parents"])), tuple(map(int, row["words"]))
     if not labels or len({len(labels), len(relations), len(parents), len(words)}) > 1 or parents[0] != -1:
         raise ValueError("a tree whose columns do not fit together")
-    reached, waiting = {0}, [0]
-    children: dict[int, list[int]] = {}
-    for node, parent in enumerate(parents[1:], start=1):
-        children.setdefault(index(parent, len(labels)), []).append(node)
-    while waiting:
-        found = children.get(waiting.pop(), [])
-        reached.update(found)
-        waiting += found
-    if len(reached) != len(labels):
+    heads, size = [index(parent, len(labels)) for parent in parents[1:]], len(labels)
+    links = coo_array((np.ones(size - 1), (range(1, size), heads)), shape=(size, size))
+    if connected_components(links, directed=False, return_labels=False) > 1:  # as many links as nodes but one
         raise ValueError("a tree with a cycle")
     return Tree(labels, parents, relations, words)

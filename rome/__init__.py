@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rome.exceptions import SignatureMismatchError as SignatureMismatchError
     from rome.exceptions import StoreError as StoreError
     from rome.features.analyser.config import ModelConfig as ModelConfig
+    from rome.features.errors.evidence import ErrorsConfig as ErrorsConfig
+    from rome.features.grammar import GrammarConfig as GrammarConfig
+    from rome.features.semantic import SemanticConfig as SemanticConfig
+    from rome.features.syntax import SyntaxConfig as SyntaxConfig
     from rome.metric import RoMe as RoMe
     from rome.results import CorpusScore as CorpusScore
     from rome.results import SegmentScore as SegmentScore
@@ -35,6 +39,10 @@ _HOME = {
     "rome.evaluation.judging": ("diagnose", "evaluate"),
     "rome.exceptions": ("InputError", "ModelMissingError", "RomeError", "SignatureMismatchError", "StoreError"),
     "rome.features.analyser.config": ("ModelConfig",),
+    "rome.features.errors.evidence": ("ErrorsConfig",),
+    "rome.features.grammar": ("GrammarConfig",),
+    "rome.features.semantic": ("SemanticConfig",),
+    "rome.features.syntax": ("SyntaxConfig",),
     "rome.metric": ("RoMe",),
     "rome.results": ("CorpusScore", "SegmentScore"),
     "rome.results.comparison": ("Comparison", "compare"),

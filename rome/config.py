@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from rome.checks import EmptyReference
 from rome.exceptions import InputError
 from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, SETS, ModelConfig
+from rome.features.analyser.model_set import file_digest, with_settings
+from rome.features.protocol import feature_class
+from rome.features.values import FEATURES
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
@@ -26,17 +30,22 @@ Idf = Literal["embedded", "references"]
 Device = Literal["cpu", "auto", "cuda", "mps"]
 Precision = Literal["float32", "bf16", "auto"]
 Scorer = Literal["unsupervised", "supervised"]
-CHOICES: dict[str, tuple[str, ...]] = {
-    "emd": get_args(Emd),
-    "idf": get_args(Idf),
-    "empty_reference": get_args(EmptyReference),
-    "scorer": get_args(Scorer),
-    "device": get_args(Device),
-    "precision": get_args(Precision),
-}
+Preset = Literal["default", "paper"]
+_WORDS = {"emd": Emd, "idf": Idf, "empty_reference": EmptyReference, "scorer": Scorer, "preset": Preset}
+_WORDS |= {"device": Device, "precision": Precision}
+CHOICES: dict[str, tuple[str, ...]] = {name: get_args(words) for name, words in _WORDS.items()}
 """The values of the options that take one of several words."""
 OTHER_ENCODER: dict[str, dict[str, Any]] = {"semantic": {"delta": 0.6}, "syntax": {"theta": 0.65}}
 """Settings for an encoder other than the set's own, instead of those found for the set's vectors."""
+PRESETS: dict[Preset, dict[str, dict[str, Any]]] = {
+    "default": {},
+    "paper": {
+        "semantic": {"delta": 0.6, "rho": 0.0, "penalty": 1.0, "coverage": 0.0, "position": "difference"},
+        "syntax": {"theta": 0.65},
+        "grammar": {"fluency": 0.0, "relative": False},
+    },
+}
+"""Settings of features that replace those of the model set."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +59,11 @@ class MetricConfig:
     models : str, path or ModelConfig
         A model set ("base" or "small", which come with the package, or the folder of another), "paper" (the models of the RoMe paper) or a
         ModelConfig. Settings, word weights and net are those of the set.
-    emd : {"soft", "aligned", "standard"}
-        "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5.
+    emd : {"soft", "aligned", "standard"}, optional
+        "soft" is RoMe in full; "aligned" and "standard" are the ablations of its table 5. None: the model set's, which is "soft".
     rho : float, optional
-        How much of its cosine a pair of words outside the alignment is credited with, see SemanticConfig; 0 is the paper's distance, None the
-        value of the model set.
+        How much of its cosine a pair of words outside the alignment is credited with; None: the model set's. Both options are settings of
+        `semantic`, and override it.
     idf : {"embedded", "references"}
         "references" weighs words by how rare they are in the references of each call (a score then depends on the other segments).
     store : path, optional
@@ -76,12 +85,19 @@ class MetricConfig:
     combiner : Combiner, optional
         The net; the set's own by default, which was trained on features of the default settings. With other settings its scores still rank,
         but the scale of the model card no longer holds.
+    preset : {"default", "paper"}
+        "default" takes the settings of the model set. "paper" gives semantic, syntax and grammar as the RoMe paper prints them: equations 1
+        to 5, its delta and theta, CoLA's probability alone. Printed equation 3 prefers distant words; ``semantic={"position": "complement"}`` beside
+        it takes the method that the paper cites. The models stay (see `models`), and `errors`, which the paper does not have.
+    semantic, syntax, grammar, errors : SemanticConfig, SyntaxConfig, GrammarConfig, ErrorsConfig or mapping, optional
+        The settings of a feature: a configuration replaces all of them, a mapping such as ``{"delta": 0.4}`` those that it names.
+        The signature tells them apart.
     scorer : {"unsupervised", "supervised"}
         "supervised" takes the set's net that was fitted on human ratings, which its model card names; results and signature say so.
     """
 
     models: Models = DEFAULT_SET
-    emd: Emd = "soft"
+    emd: Emd | None = None
     rho: float | None = None
     idf: Idf = "embedded"
     store: str | os.PathLike[str] | None = None
@@ -93,12 +109,17 @@ class MetricConfig:
     empty_reference: EmptyReference = "error"
     combiner: Combiner | None = None
     scorer: Scorer = "unsupervised"
+    preset: Preset = "default"
+    semantic: SemanticConfig | Mapping[str, Any] | None = None
+    syntax: SyntaxConfig | Mapping[str, Any] | None = None
+    grammar: GrammarConfig | Mapping[str, Any] | None = None
+    errors: ErrorsConfig | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Check every option that needs no file."""
         for name, words in CHOICES.items():
             given = getattr(self, name)
-            if given not in words:
+            if given not in words and given != getattr(MetricConfig, name):
                 raise InputError(f"{name} must be {' or '.join(words)}, got {given!r}")
         if self.threads is not None and (type(self.threads) is not int or self.threads < 1):
             raise InputError(f"threads must be a positive integer, or None for torch's own choice, got {self.threads!r}")
@@ -106,8 +127,8 @@ class MetricConfig:
             raise InputError(f"batch_size must be a positive integer, got {self.batch_size!r}")
         if self.combiner is not None and self.scorer != "unsupervised":
             raise InputError(f'combiner and scorer="{self.scorer}" name two nets: give one of them')
-        if self.rho is not None and (type(self.rho) not in (int, float) or not 0.0 <= self.rho <= 1.0):
-            raise InputError(f"rho must be in [0, 1], where 0 is the paper's cost, got {self.rho!r}")
+        for name in FEATURES:
+            self._configured(name, feature_class(name).config_class())
 
     @property
     def model_config(self) -> ModelConfig:
@@ -120,23 +141,24 @@ class MetricConfig:
         With an encoder other than the set's own, OTHER_ENCODER replaces the settings of an embedded set, but not those of a user's set.
         Raises ModelMissingError for a setting that this version does not know.
         """
-        from rome.features.analyser.model_set import file_digest
-        from rome.features.errors.evidence import ErrorsConfig
-        from rome.features.grammar import GrammarConfig
-        from rome.features.semantic import SemanticConfig
-        from rome.features.syntax import SyntaxConfig
-
-        models = self.model_config
+        models, settings = self.model_config, dict(model_set.settings)
         if "encoder" in models.foreign:
-            settings = (
-                {**model_set.settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **model_set.settings}
-            )
-            model_set = replace(model_set, settings=settings)
-        semantic = replace(model_set.with_settings("semantic", SemanticConfig()), emd=self.emd)
-        head = file_digest(model_set.folder / "errors") if model_set.has("errors") else ""
-        return (
-            semantic if self.rho is None else replace(semantic, rho=self.rho),
-            model_set.with_settings("syntax", SyntaxConfig()),
-            model_set.with_settings("grammar", GrammarConfig()),
-            replace(model_set.with_settings("errors", ErrorsConfig()), head=head),
-        )
+            settings = {**settings, **OTHER_ENCODER} if models.set in SETS else {**OTHER_ENCODER, **settings}
+        own = replace(model_set, settings={**settings, **PRESETS[self.preset]})
+        configs = {name: own.with_settings(name, feature_class(name).config_class()) for name in FEATURES}
+        head = file_digest(own.folder / "errors") if own.has("errors") else ""
+        fixed = {"head": head, "below": configs["errors"].below}
+        *others, errors = (self._configured(name, config) for name, config in configs.items())
+        return cast("FeatureConfigs", (*others, replace(errors, **fixed)))
+
+    def _configured(self, name: str, config: Any) -> Any:
+        """Return a feature's configuration with the chosen settings. Raises InputError for one that it does not have or allow."""
+        given = settings = getattr(self, name)
+        try:
+            settings = {} if given is None else {**(asdict(given) if is_dataclass(given) else given)}
+            if name == "semantic":
+                settings |= {key: value for key, value in (("emd", self.emd), ("rho", self.rho)) if value is not None}
+            return with_settings(config, settings)
+        except TypeError as error:
+            kind = type(config).__name__
+            raise InputError(f"{name} must be a {kind} or a mapping of its settings, got {settings!r}: {error}") from error

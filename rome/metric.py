@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -16,7 +16,7 @@ from rome.checks import CheckedPair, EmptyReference, check_pairs, check_texts
 from rome.combining.combiner import Combiner
 from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
-from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision, Scorer
+from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision, Preset, Scorer
 from rome.exceptions import RomeError
 from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
@@ -30,6 +30,10 @@ from rome.storage.analyses import Analyses
 
 if TYPE_CHECKING:
     from rome.config import FeatureConfigs
+    from rome.features.errors.evidence import ErrorsConfig
+    from rome.features.grammar import GrammarConfig
+    from rome.features.semantic import SemanticConfig
+    from rome.features.syntax import SyntaxConfig
 
 BLOCK = 256
 """Pairs that are analysed and combined together."""
@@ -62,7 +66,7 @@ class RoMe:
         self,
         *,
         models: Models = DEFAULT_SET,
-        emd: Emd = "soft",
+        emd: Emd | None = None,
         rho: float | None = None,
         idf: Idf = "embedded",
         store: str | os.PathLike[str] | None = None,
@@ -74,9 +78,15 @@ class RoMe:
         empty_reference: EmptyReference = "error",
         combiner: Combiner | None = None,
         scorer: Scorer = "unsupervised",
+        preset: Preset = "default",
+        semantic: SemanticConfig | Mapping[str, Any] | None = None,
+        syntax: SyntaxConfig | Mapping[str, Any] | None = None,
+        grammar: GrammarConfig | Mapping[str, Any] | None = None,
+        errors: ErrorsConfig | Mapping[str, Any] | None = None,
     ) -> None:
         config = self.config = MetricConfig(
-            models, emd, rho, idf, store, progress, threads, device, precision, batch_size, empty_reference, combiner, scorer
+            *(models, emd, rho, idf, store, progress, threads, device, precision, batch_size),
+            *(empty_reference, combiner, scorer, preset, semantic, syntax, grammar, errors),
         )
         self.models, self.idf, self.empty_reference = config.model_config, config.idf, config.empty_reference
         self.device = cast(Device, found_device(device))
@@ -107,7 +117,7 @@ class RoMe:
         """Return every choice that changes a component, as ``key:value|key:value``."""
         table = self._idf_table.name if self.idf == "embedded" else "references"
         name = "+".join((self.model_set.name, *self.models.foreign))
-        signature = feature_signature(name, self._analyses.models_identity, table, *self.configs)
+        signature = feature_signature(name, self._analyses.models_identity, table, self.configs)
         signature += "" if self.device == "cpu" else f"|device:{self.device}"
         return signature if self.precision == "float32" else f"{signature}|precision:{self.precision}"
 

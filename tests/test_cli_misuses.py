@@ -118,6 +118,8 @@ MISUSES = [
     ("rome evaluate good.tsv --figure kendal", "'kendal' … STATISTIC"),
     ("rome evaluate good.tsv --models best", "'best' … base, small"),
     ("rome evaluate good.tsv --rho 2", "rho must be in [0, 1] … got 2.0"),
+    ("rome score good.tsv --set delta=0.4", "--set must be FEATURE.SETTING=VALUE … semantic … 'delta=0.4'"),
+    ("rome score good.tsv --set semantic.delt=0.4", "semantic must be … no field delt among … delta"),
     ("rome diagnose", "texts, robustness … --texts FILE"),
     ("rome diagnose meaning groups.jsonl --metric length", "groups.jsonl:1: critical"),
     ("rome diagnose meaning both.jsonl --metric length", "both.jsonl:1: 'So it is.'"),

@@ -46,6 +46,16 @@ def test_one_sentence_is_its_own_probability() -> None:
     assert [(s.text, s.probability) for s in found.evidence.sentences] == [("cats sleep .", 0.8)]
 
 
+def test_raw_is_the_logarithm_of_colas_probability() -> None:
+    """Without the words' probabilities, which count in the value; the evidence has it, None in files of earlier versions."""
+    found = Grammar().measure(REFERENCE, analysis("cats sleep .", acceptable=0.8, probability=0.5))
+    assert (found.raw, found.evidence.acceptability_probability) == (pytest.approx(math.log(0.8)), pytest.approx(0.8))
+    row = {"sentences": [], "reference_probability": None}
+    assert Grammar.evidence_from_dict(row).acceptability_probability is None
+    two = ABSOLUTE.measure(REFERENCE, with_sentences((0, 30, 0.9), (31, 41, 0.4)))
+    assert two.raw == pytest.approx(0.75 * math.log(0.9) + 0.25 * math.log(0.4))
+
+
 def test_unlikely_words_lower_it() -> None:
     """The words' geometric mean counts ``fluency`` times: 0.8 * 0.5 ** 2, and less likely words never help."""
     found = ABSOLUTE.measure(REFERENCE, analysis("cats sleep .", acceptable=0.8, probability=0.5))
@@ -144,5 +154,5 @@ def test_texts_without_sentences() -> None:
 def test_every_setting_changes_the_signature() -> None:
     """So does ``relative``: the two measures are told apart."""
     configs = [GrammarConfig(), *(GrammarConfig(**change) for change in CHANGES)]
-    signatures = [feature_signature("s", "m", "i", SemanticConfig(), SyntaxConfig(), one, ErrorsConfig()) for one in configs]
+    signatures = [feature_signature("s", "m", "i", (SemanticConfig(), SyntaxConfig(), one, ErrorsConfig())) for one in configs]
     assert len(set(signatures)) == 1 + len(CHANGES)

@@ -86,8 +86,9 @@ def _made(options: tuple[tuple[str, Any], ...]) -> Any:
 def metric(options: argparse.Namespace) -> Any:
     """Return the real metric with the set `small`; commands with the same options share one."""
     given = {name: value for name, value in vars(options).items() if value is None or isinstance(value, (str, int, float))}
+    given["set"] = tuple(vars(options).get("set") or ())
     given["models"] = "small" if given["models"] == "base" else given["models"]
-    known = "models emd rho idf errors net scorer empty_reference store threads device precision batch_size".split()
+    known = "models emd rho idf preset set errors net scorer empty_reference store threads device precision batch_size".split()
     return _made(tuple((name, given[name]) for name in known if name in given))
 
 

@@ -48,7 +48,7 @@ def test_zss_gives_the_same(a: tuple[str, list[int]], b: tuple[str, list[int]]) 
 def test_the_distance_is_in_the_signature() -> None:
     """Another name than the default's, and nothing is said of the default; an unknown one is refused."""
     own, zss = (
-        feature_signature("s", "m", "i", SemanticConfig(), config, GrammarConfig(), ErrorsConfig())
+        feature_signature("s", "m", "i", (SemanticConfig(), config, GrammarConfig(), ErrorsConfig()))
         for config in (SyntaxConfig(), SyntaxConfig(distance="zss"))
     )
     assert zss == f"{own}|ted:zss"

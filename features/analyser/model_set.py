@@ -100,13 +100,18 @@ def layers_below(folder: Path) -> int:
 
 
 def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
-    """Return a dataclass with these fields changed; a mapping changes the fields of a nested one. Raises TypeError for what fits no field."""
+    """Return a dataclass with these fields changed. Raises TypeError for what fits no field.
+
+    A mapping changes the fields of a nested dataclass, as ``NAME.FIELD`` does one of them.
+    """
     changes: dict[str, Any] = {}
     known = {f.name for f in fields(config)}  # type: ignore[arg-type]
-    for name, value in settings.items():
+    for place, given in settings.items():
+        name, _, inner = str(place).partition(".")
+        value = {inner: given} if inner else given
         if name not in known:
-            raise TypeError(f"no field {name}")
-        old = getattr(config, name)
+            raise TypeError(f"no field {name} among {', '.join(sorted(known))}")
+        old = changes.get(name, getattr(config, name))
         if is_dataclass(old) != isinstance(value, Mapping):
             raise TypeError(f"{name} is {value!r}")
         changes[name] = with_settings(old, value) if is_dataclass(old) else _like(old, value, name)
@@ -114,8 +119,8 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
 
 
 def _like(old: Any, value: Any, name: str) -> Any:
-    """Return the value if it has the old one's type; an int is a float. Raises TypeError otherwise."""
-    if isinstance(old, float) and type(value) is int:
+    """Return the value if it has the old one's type; an int, or a float of NumPy, is a float. Raises TypeError otherwise."""
+    if isinstance(old, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     if type(value) is not type(old):
         raise TypeError(f"{name} is {value!r}")

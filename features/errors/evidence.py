@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..protocol import check_settings
 from ..values import Analysis
 
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
@@ -74,10 +75,14 @@ class SurfaceConfig:
     slip: float = 0.2
     again: float = 0.4
 
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, **dict.fromkeys(("sure", "likely", "possible", "slip", "again"), (0, 1)))
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorsConfig:
-    """Set when words are errors.
+    """Set when words are errors; ``head`` and ``below`` are always the model set's. Raises InputError for a number that is not allowed.
 
     Attributes
     ----------
@@ -99,6 +104,10 @@ class ErrorsConfig:
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""
     below: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, threshold=(0, 1), join=(0, 1), nearness=(0, 1))
 
 
 @dataclass(frozen=True, slots=True)

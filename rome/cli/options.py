@@ -6,7 +6,9 @@ import argparse
 import gc
 import os
 import re
-from collections.abc import Callable, Iterator
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import SETS
+from rome.features.values import FEATURES
 from rome.text_table import visible
 
 if TYPE_CHECKING:
@@ -96,8 +99,10 @@ def positive(text: str) -> int:
 
 HELPS = {
     "models": f"a model set, by name or folder, or the paper's models (default: {MetricConfig.models}; the sets are offline)",
-    "emd": "variant of the transport cost",
-    "rho": "credit of words outside the alignment, 0 to 1 (0: the paper; default: the models' own)",
+    "preset": "paper: the features as the RoMe paper prints them (default: with the model set's settings)",
+    "set": "a setting of a feature, such as semantic.delta=0.4, syntax.distance=zss or errors.surface.sure=0.8; can be repeated",
+    "emd": "variant of the transport cost, semantic.emd (default: the model set's, soft)",
+    "rho": "credit of words outside the alignment, 0 to 1, semantic.rho (default: the model set's)",
     "idf": "where word weights come from",
     "net": "a net trained by `rome train scorer` (default: the model set's own)",
     "scorer": "supervised: the set's net that was fitted on human ratings, and is marked so (default: unsupervised)",
@@ -114,6 +119,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"choices": choices} for name, choices in CHOICES.items()},
     "models": {"metavar": f"{{{','.join((*SETS, 'paper', 'FOLDER'))}}}"},
     "rho": {"type": float, "metavar": "SHARE"},
+    "set": {"action": "append", "metavar": "FEATURE.SETTING=VALUE"},
     "net": {"metavar": "FILE"},
     "store": {"metavar": "PATH"},
     "threads": {"type": positive, "metavar": "N"},
@@ -151,6 +157,20 @@ def named_net(options: argparse.Namespace) -> Combiner | None:
     return None if options.net is None else Combiner.load(options.net)
 
 
+def chosen_settings(given: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return by feature the settings ``FEATURE.SETTING=VALUE``. Raises InputError for another form."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for text in given:
+        place, equals, value = text.partition("=")
+        feature, _, setting = place.strip().partition(".")
+        if feature not in FEATURES or not setting or not equals:
+            raise InputError(f"--set must be FEATURE.SETTING=VALUE, FEATURE one of {', '.join(FEATURES)}, got {text!r}")
+        with suppress(ValueError, SyntaxError):  # a word otherwise
+            value = literal_eval(value.strip().replace("true", "True").replace("false", "False"))
+        chosen.setdefault(feature, {})[setting] = value
+    return chosen
+
+
 def make_metric(options: argparse.Namespace) -> RoMe:
     """Return the metric of the parsed options; a command need not offer every option."""
     from rome.metric import RoMe
@@ -158,7 +178,8 @@ def make_metric(options: argparse.Namespace) -> RoMe:
     # By default oneDNN keeps what it compiled for 1,024 shapes of text, a hundred megabytes.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     net = named_net(options) if hasattr(options, "net") else None
-    return RoMe(combiner=net, **{f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)})
+    named = {f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)}
+    return RoMe(combiner=net, **named, **chosen_settings(getattr(options, "set", None) or ()))
 
 
 def load_at_once(metric: object, options: argparse.Namespace) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rome.features.semantic import SemanticConfig
     from rome.features.syntax import SyntaxConfig
 
+    Configs = tuple[SemanticConfig, SyntaxConfig, GrammarConfig, ErrorsConfig]
+
 SCORERS: dict[str, str] = {"unsupervised": "scorer", "supervised": "scorer-supervised"}
 """The folder of each embedded net."""
 _MARK = "scorer:supervised."
@@ -30,15 +32,7 @@ def digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8"), digest_size=4).hexdigest()
 
 
-def feature_signature(
-    name: str,
-    models: str,
-    idf: str,
-    semantic: SemanticConfig,
-    syntax: SyntaxConfig,
-    grammar: GrammarConfig,
-    errors: ErrorsConfig,
-) -> str:
+def feature_signature(name: str, models: str, idf: str, configs: Configs) -> str:
     """Return the signature of the four features: the models of the analyses, and every setting of every feature.
 
     Parameters
@@ -50,23 +44,28 @@ def feature_signature(
     idf
         The name of the IDF table.
     """
+    semantic, syntax, grammar, errors = configs
     parts = {
         "features": "8",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,
-        "delta": f"{semantic.delta:g}",
-        "rho": f"{semantic.rho:g}",
-        "penalty": f"{semantic.penalty:g}",
-        "coverage": f"{semantic.coverage:g}",
-        "theta": f"{syntax.theta:g}",
+        **{name: _number(getattr(semantic, name)) for name in ("delta", "rho", "penalty", "coverage")},
+        "theta": _number(syntax.theta),
         "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": digest(json.dumps(asdict(errors), sort_keys=True)),
     }
+    if semantic.position != "complement":
+        parts["position"] = semantic.position
     if syntax.distance != "compiled":
         parts["ted"] = syntax.distance
     return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def _number(value: float) -> str:
+    """Return a number with six digits, or with all where it has more."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def without_arithmetic(signature: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from rome.checks import CheckedPair, EmptyReference, check_pairs
@@ -36,10 +36,14 @@ MakeMetric = Callable[[], RoMe]
 """Makes the metric; called once in each worker, so it must be picklable: a class, a function, a partial."""
 
 
-@cache
+_METRICS: list[RoMe] = []
+
+
 def default_metric(**options: Any) -> RoMe:
     """Return RoMe(**options), one per process and options, for integrations that are given no metric."""
-    return RoMe(**{"progress": False, **options})
+    made = RoMe(**{"progress": False, **options})
+    _METRICS.extend([] if any(metric.config == made.config for metric in _METRICS) else [made])
+    return next(metric for metric in _METRICS if metric.config == made.config)
 
 
 def own_metric(**options: Any) -> MakeMetric:
