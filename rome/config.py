@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from rome.checks import EmptyReference
@@ -155,7 +155,7 @@ class MetricConfig:
         """Return a feature's configuration with the chosen settings. Raises InputError for one that it does not have or allow."""
         given = settings = getattr(self, name)
         try:
-            settings = {} if given is None else {**(asdict(given) if is_dataclass(given) else given)}
+            settings = {} if given is None else {**(asdict(given) if isinstance(given, type(config)) else given)}
             if name == "semantic":
                 settings |= {key: value for key, value in (("emd", self.emd), ("rho", self.rho)) if value is not None}
             return with_settings(config, settings)

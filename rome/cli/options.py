@@ -165,9 +165,10 @@ def chosen_settings(given: Sequence[str]) -> dict[str, dict[str, Any]]:
         feature, _, setting = place.strip().partition(".")
         if feature not in FEATURES or not setting or not equals:
             raise InputError(f"--set must be FEATURE.SETTING=VALUE, FEATURE one of {', '.join(FEATURES)}, got {text!r}")
+        word: Any = value.strip()
         with suppress(ValueError, SyntaxError):  # a word otherwise
-            value = literal_eval(value.strip().replace("true", "True").replace("false", "False"))
-        chosen.setdefault(feature, {})[setting] = value
+            word = literal_eval({"true": "True", "false": "False"}.get(word, word))
+        chosen.setdefault(feature, {})[setting] = word
     return chosen
 
 
@@ -178,8 +179,8 @@ def make_metric(options: argparse.Namespace) -> RoMe:
     # By default oneDNN keeps what it compiled for 1,024 shapes of text, a hundred megabytes.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     net = named_net(options) if hasattr(options, "net") else None
-    named = {f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)}
-    return RoMe(combiner=net, **named, **chosen_settings(getattr(options, "set", None) or ()))
+    named: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)}
+    return RoMe(combiner=net, **named | chosen_settings(getattr(options, "set", None) or ()))
 
 
 def load_at_once(metric: object, options: argparse.Namespace) -> None:
