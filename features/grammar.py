@@ -177,8 +177,8 @@ class Grammar(Feature[TextAcceptability]):
         mean, sentences = hypothesis.log_probability, hypothesis.sentences
         other = reference.log_probability if self.config.relative and reference.sentences else None
         apart = _different_words(reference.words, hypothesis.words)
-        own = math.exp(hypothesis.acceptability)
-        evidence = GrammarEvidence(sentences, None if other is None else math.exp(other), apart, own)
+        own = None if other is None else math.exp(other)
+        evidence = GrammarEvidence(sentences, own, apart, math.exp(hypothesis.acceptability))
         if sentences:
             value = math.exp(mean if other is None else self._against(mean, other, apart))
         else:

@@ -132,9 +132,8 @@ def check_settings(config: Any, **allowed: tuple[Any, ...]) -> None:
         if isinstance(bounds[0], str):
             fits, wanted = value in bounds, " or ".join(bounds)
         else:
-            least, most = bounds
-            fits = isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
-            wanted = f"in [{least:g}, {most:g}]"
+            fits = isinstance(value, (int, float)) and not isinstance(value, bool) and bounds[0] <= value <= bounds[1]
+            wanted = f"in [{bounds[0]:g}, {bounds[1]:g}]"
         if not fits:
             raise InputError(f"{name} must be {wanted}, got {value!r}")
 

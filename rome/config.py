@@ -147,9 +147,8 @@ class MetricConfig:
         own = replace(model_set, settings={**settings, **PRESETS[self.preset]})
         configs = {name: own.with_settings(name, feature_class(name).config_class()) for name in FEATURES}
         head = file_digest(own.folder / "errors") if own.has("errors") else ""
-        fixed = {"head": head, "below": configs["errors"].below}
         *others, errors = (self._configured(name, config) for name, config in configs.items())
-        return cast("FeatureConfigs", (*others, replace(errors, **fixed)))
+        return cast("FeatureConfigs", (*others, replace(errors, head=head, below=configs["errors"].below)))
 
     def _configured(self, name: str, config: Any) -> Any:
         """Return a feature's configuration with the chosen settings. Raises InputError for one that it does not have or allow."""

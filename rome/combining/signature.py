@@ -45,6 +45,7 @@ def feature_signature(name: str, models: str, idf: str, configs: Configs) -> str
         The name of the IDF table.
     """
     semantic, syntax, grammar, errors = configs
+    trees = {name: value for name, value in asdict(syntax).items() if name != "distance"}  # both distances give the same numbers
     parts = {
         "features": "8",
         "models": f"{name}.{digest(models)}",
@@ -52,7 +53,7 @@ def feature_signature(name: str, models: str, idf: str, configs: Configs) -> str
         "emd": semantic.emd,
         **{name: _number(getattr(semantic, name)) for name in ("delta", "rho", "penalty", "coverage")},
         "theta": _number(syntax.theta),
-        "syntax": digest(json.dumps(_settings(syntax), sort_keys=True)),
+        "syntax": digest(json.dumps(trees, sort_keys=True)),
         "grammar": digest(json.dumps(asdict(grammar), sort_keys=True)),
         "errors": digest(json.dumps(asdict(errors), sort_keys=True)),
     }
@@ -71,11 +72,6 @@ def _number(value: float) -> str:
 def without_arithmetic(signature: str) -> str:
     """Return the signature without device and precision, which change numbers by rounding only."""
     return "|".join(part for part in signature.split("|") if not part.startswith(("device:", "precision:")))
-
-
-def _settings(syntax: SyntaxConfig) -> dict[str, object]:
-    """Return all settings but the distance, which the signature names where it is not the default: both give the same numbers."""
-    return {name: value for name, value in asdict(syntax).items() if name != "distance"}
 
 
 class RatedSource(NamedTuple):
