@@ -45,7 +45,7 @@ def feature_signature(name: str, models: str, idf: str, configs: Configs) -> str
         The name of the IDF table.
     """
     semantic, syntax, grammar, errors = configs
-    trees = {name: value for name, value in asdict(syntax).items() if name != "distance"}  # both distances give the same numbers
+    trees = {name: value for name, value in asdict(syntax).items() if name != "distance"}  # whose choices give equal numbers
     parts = {
         "features": "8",
         "models": f"{name}.{digest(models)}",
