@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,3 +104,18 @@ def test_zero_vectors_do_not_match_everything() -> None:
     zeros = np.zeros((1, WIDTH), np.float32)
     assert Syntax().measure(analysis("cat", vectors=zeros), analysis("dog", vectors=zeros)).raw == 1.0
     assert Syntax().measure(analysis("cat", vectors=zeros), analysis("cat", vectors=zeros)).raw == 0.0
+
+
+@pytest.mark.parametrize("parents", [[-1, 2, 1], [-1, 0, 2], [-1, 0, 3], [0, 0, 0]])
+def test_stored_nodes_that_are_no_tree_are_refused(parents: list[int]) -> None:
+    """A cycle of two, a node under itself, an index without a node, a first node that is not the root."""
+    tree: dict[str, Any] = {
+        "labels": ["<root>", "a", "b"],
+        "relations": ["", "x", "x"],
+        "words": [-1, 0, 1],
+        "parents": [-1, 0, 1],
+    }
+    row: dict[str, Any] = {"reference": tree, "hypothesis": tree, "equal": np.eye(3).tolist(), "distance": 0, "bound": 3}
+    assert Syntax.evidence_from_dict(row).reference.parents == (-1, 0, 1)
+    with pytest.raises(ValueError, match="tree|index"):
+        Syntax.evidence_from_dict(row | {"hypothesis": tree | {"parents": parents}})
