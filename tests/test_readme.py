@@ -56,7 +56,7 @@ def here(text: str) -> list[str]:
     codes = [
         code for row in rows if row.startswith("| ") for code in re.findall("`([^`]+)`", row.strip("| ").rpartition(" | ")[2])
     ]
-    return [code for code in codes if not re.search(r" [A-Z]{4,} ", code)]
+    return [code for code in codes if not re.search(r" [A-Z]{4,}\b", code)]
 
 
 def test_two_command_lines() -> None:
