@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from multiprocessing import parent_process
@@ -22,6 +22,7 @@ from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
 from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
+from rome.features.packages import import_failed
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
 from rome.progress import progress_bar, without_widget_advice
@@ -42,6 +43,16 @@ _IMPORTED_BY = os.getpid()
 Measured = tuple[Component, ...]
 Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 """A segment, the index of one of its references, the four components and the flags."""
+
+
+@contextmanager
+def _as_guest() -> Iterator[None]:
+    """Compute with NumPy's own handling of errors, and name the extra of a package that is missing."""
+    try:
+        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+            yield
+    except ImportError as error:
+        raise import_failed(error, "scoring text, unlike `rome rescore` of stored features,", '"rome-metric[models]"') from error
 
 
 class RoMe:
@@ -134,6 +145,7 @@ class RoMe:
             signature = f"<{error}>"
         return f"RoMe(models={self.config.models!r}, signature={signature})"
 
+    @_as_guest()
     def analyse(self, texts: Iterable[str]) -> dict[str, Analysis]:
         """Return the analysis of each distinct text, from the store where it has one. Raises InputError as `score` does."""
         return self._analyses.of(check_texts(texts))
@@ -161,12 +173,14 @@ class RoMe:
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])
         return Change(before=segment, after=after)
 
+    @_as_guest()
     def load(self) -> None:
         """Load features and models now instead of at the first text. Raises ModelMissingError."""
         if self.idf == "embedded":
             _ = self._own_features
         self._analyses.load()
 
+    @_as_guest()
     def measure_pairs(self, pairs: Sequence[CheckedPair]) -> FeatureTable:
         """Return the features of checked pairs, at least one; see `features`."""
         rows = [
@@ -183,6 +197,7 @@ class RoMe:
             flag_names=FLAGS,
         )
 
+    @_as_guest()
     def score_pairs(self, pairs: Sequence[CheckedPair]) -> CorpusScore:
         """Score checked pairs; see `score`."""
         net = self.combiner  # report a missing net before anything is analysed

@@ -42,10 +42,10 @@ def test_threads() -> None:
     """A number that no machine has is that of the processors, and torch's own number is put back."""
     torch = pytest.importorskip("torch")
     from rome.features.analyser.config import most_threads
-    from rome.features.analyser.encoder import torch_threads
+    from rome.features.analyser.encoder import as_guest
 
     before = torch.get_num_threads()
     for asked, given in ((10**9, processors()), (1, 1)):
-        with torch_threads(most_threads(asked)):
+        with as_guest(most_threads(asked)):
             assert torch.get_num_threads() == given
     assert torch.get_num_threads() == before and most_threads(None) is None

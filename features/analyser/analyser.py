@@ -14,7 +14,7 @@ from ..errors.typos import Tidied, tidy
 from ..values import Analysis, Sentence, Word
 from .acceptability import load_acceptability, probabilities_of
 from .config import BATCH_SIZE, EMBEDDED, ModelConfig, most_threads
-from .encoder import SentenceStates, in_precision, load_encoder, torch_threads
+from .encoder import SentenceStates, as_guest, in_precision, load_encoder
 from .model_set import layers_below
 from .parser import ParsedSentence, ParsedWord, embedded_parser, package_parser, readable
 from .pieces import Encoded, merge_windows, pooled, touched
@@ -43,6 +43,7 @@ class Analyser:
         ``float32``, or ``bf16`` for the products of trunk and acceptability.
     """
 
+    @as_guest()
     def __init__(
         self,
         config: ModelConfig = ModelConfig(),
@@ -77,7 +78,7 @@ class Analyser:
         The result for a text does not depend on the others. An empty or blank text has no sentences and no words.
         """
         for chunk in _chunks(texts, self.characters):
-            with torch_threads(self.threads):
+            with as_guest(self.threads, str(self.embedded.device)):
                 done = self._analyse_chunk(chunk)
             yield from done
 

@@ -7,10 +7,11 @@ than 1e-5 between batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 from types import MappingProxyType
 from typing import Any
 
@@ -43,6 +44,15 @@ MPNET_NAMES = {
     "attention.output.LayerNorm": "attention.LayerNorm",
 }
 """The parts of a layer by BERT's names, which our files use, and by MPNet's."""
+SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object], Any], ...] = (
+    (torch.get_num_threads, torch.set_num_threads, None),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
+    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, 0),
+    (torch.get_rng_state, torch.set_rng_state, None),  # Stanza draws seeds that it does not use
+)
+"""torch's settings of the whole process that `as_guest` puts back, and their values while RoMe computes; None leaves them."""
+_ALONE = RLock()
 
 
 class GivenStates(torch.nn.Module):
@@ -125,16 +135,29 @@ def load_tokenizer(folder: Path) -> WordPieces:
 
 
 @contextmanager
-def torch_threads(count: int | None) -> Iterator[None]:
-    """Let torch use ``count`` threads (its own number for None) and multiply float32 as float32; then put its own settings back."""
-    before, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
-    torch.set_num_threads(count or before)
-    torch.set_float32_matmul_precision("highest")
-    try:
+def as_guest(threads: int | None = None, device: str = "cpu") -> Iterator[None]:
+    """Compute with torch's own settings, whatever the program around RoMe has set, and put those of the program back.
+
+    Most of them belong to the process, so one thread computes at a time.
+
+    Parameters
+    ----------
+    threads
+        That torch uses inside an operation; None takes the number that is set.
+    device
+        Where models compute, besides the CPU.
+    """
+    with _ALONE, torch.device("cpu"), torch.inference_mode(False), torch.no_grad(), ExitStack() as stack:
+        for kind in {"cpu", torch.device(device).type}:
+            if torch.amp.is_autocast_available(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        for get, put, own in SETTINGS:
+            stack.callback(put, get())
+            if own is not None:
+                put(own)
+        if threads is not None:
+            torch.set_num_threads(threads)
         yield
-    finally:
-        torch.set_num_threads(before)
-        torch.set_float32_matmul_precision(precision)
 
 
 def in_precision(precision: str, device: str) -> AbstractContextManager[Any]:

@@ -25,7 +25,7 @@ from rome.exceptions import ModelMissingError
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, EqualWords, PairPrediction
 from ..values import Analysis, form_of
 from .config import BATCH_SIZE, most_threads
-from .encoder import TRUNK_FILE, in_precision, network, torch_threads
+from .encoder import TRUNK_FILE, as_guest, in_precision, network
 from .pieces import batches_of, padded
 from .weights import load_weights
 
@@ -107,7 +107,7 @@ class PairReader:
         parts = [_rows_of(*pair, same) for pair, same in zip(pairs, equal, strict=True)]
         rows = [part for each in parts for part in each]
         found: list[PairPrediction | None] = [None] * len(rows)
-        with torch_threads(self.threads):
+        with as_guest(self.threads, self.device):
             for chosen in batches_of([row.length for row in rows], self.batch_size):
                 for n, reading in zip(chosen, self._read([rows[n] for n in chosen]), strict=True):
                     found[n] = reading
@@ -117,7 +117,6 @@ class PairReader:
             for pair, each, same in zip(pairs, parts, equal, strict=True)
         ]
 
-    @torch.no_grad()
     def _read(self, rows: Sequence[_Row]) -> Iterator[PairPrediction]:
         """Yield the readings of the rows of one batch."""
         layers, tensors = self._parts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rome.config import MetricConfig
 from rome.features.analyser.model_set import RUN, arithmetic, models_identity
-from rome.features.packages import check_versions, import_failed
+from rome.features.packages import check_versions
 from rome.features.values import Analysis
 from rome.progress import without_widget_advice
 from rome.storage.analysis_store import AnalysisStore
@@ -56,16 +56,12 @@ class Analyses:
         return models_identity(self.models)
 
     def load(self) -> Analyser:
-        """Return the models, loading them at the first call. Raises ModelMissingError when the extra ``models`` is not installed."""
+        """Return the models, loading them at the first call."""
         with self._lock:
             if self._analyser is None:
                 check_versions()
-                try:
-                    with without_widget_advice():
-                        from rome.features.analyser.analyser import Analyser
-                except ImportError as error:
-                    what = "analysing text, unlike `rome rescore` of stored features,"
-                    raise import_failed(error, what, '"rome-metric[models]"') from error
+                with without_widget_advice():
+                    from rome.features.analyser.analyser import Analyser
                 how = {name: getattr(self.config, name) for name in ("threads", "device", "batch_size", "precision")}
                 self._analyser = Analyser(self.models, **how)
             return self._analyser
