@@ -52,7 +52,8 @@ def _as_guest() -> Iterator[None]:
         with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
             yield
     except ImportError as error:
-        raise import_failed(error, "scoring text, unlike `rome rescore` of stored features,", '"rome-metric[models]"') from error
+        what = "scoring text, unlike `rome rescore` of stored features,"
+        raise import_failed(error, what, '"rome-metric[models]"') from error
 
 
 class RoMe:

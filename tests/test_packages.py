@@ -45,6 +45,13 @@ def test_a_package_that_does_not_fit_is_told_from_a_missing_one(tmp_path: Path) 
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and remedy in done.stderr, done
 
 
+@pytest.mark.parametrize("call", ["load()", "analyse(['a'])", "score(references=['a'], hypotheses=['b'])"])
+def test_python_names_the_extra_too(call: str, tmp_path: Path) -> None:
+    """Where torch is missing, whatever is asked first."""
+    done = scored(f"import sys; sys.modules['torch'] = None; import rome; rome.RoMe(models='small').{call}", tmp_path)
+    assert 'needs the package torch: run `pip install "rome-metric[models]"`' in done.stderr.splitlines()[-1]
+
+
 def test_what_is_installed_here_is_new_enough() -> None:
     """And every bound of the base install and the models is compared with what is installed."""
     check_versions()

@@ -192,6 +192,24 @@ REFUSED: list[tuple[str, Any, str, str | None]] = [
 ]
 
 
+def test_a_refusal_speaks_of_the_fields_of_the_request(server: ScoreServer) -> None:
+    """With the names and types of JSON, not those of Python."""
+    for path, body, *said in (
+        ("/score", {**PAIR, "reference": []}, "reference must be a string or a list of at least one string, got an empty list"),
+        ("/score", {**PAIR, "reference": ["a", None]}, "reference must be", "got null"),
+        ("/score", {**PAIR, "reference": ["a", " "]}, "reference[1] is empty", "--empty-reference score"),
+        ("/score", {**PAIR, "hypothesis": 3}, "hypothesis must be a string, got a number"),
+        ("/score", {"references": ["a"], "hypotheses": ["b"]}, "must be reference, hypothesis, got references, hypotheses"),
+        ("/score", ["a", "b"], "must be reference, hypothesis, got no object"),
+        ("/what-if", PAIR, "must be reference, hypothesis, edited, got reference, hypothesis"),
+        ("/what-if", {**PAIR, "edited": None}, "edited must be a string, got null"),
+    ):
+        status, _, answer = ask(server, path, body)
+        message = answer["error"]["message"]
+        assert status == 422 and all(part in message for part in said), message
+        assert not re.search(r"segment|\bstr\b|None|references\[|hypotheses\[|=", message)
+
+
 def test_explanations_and_edits_have_the_same_limits(server: ScoreServer) -> None:
     """Refuse several pairs to explain, a pair to edit, and a long edit."""
     for path, body, code in (
@@ -283,6 +301,8 @@ def test_methods_that_are_refused(server: ScoreServer, method: str, path: str) -
     status, headers, answer = ask(server, path, PAIR if method == "POST" else None, method=method)
     assert (status, answer["error"]["code"]) == (405, "method_not_allowed")
     assert headers["allow"] and "access-control-allow-origin" not in headers
+    allowed = " or ".join(sorted(headers["allow"].split(", ")))
+    assert answer["error"]["message"] == f"the method must be {allowed}, got {method}"
 
 
 def test_errors_hold_no_texts(monkeypatch: pytest.MonkeyPatch) -> None:

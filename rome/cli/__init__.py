@@ -1,4 +1,4 @@
-"""The command `rome`: data on standard output, progress and errors on standard error.
+"""The command `rome`: data on standard output, progress and errors on standard error, in UTF-8 unless a terminal has another encoding.
 
 Exit codes: 0 done, 1 a check or the self-check failed, 2 bad usage or input, 3 the machine refused (a full disk, no memory, a library that
 cannot be loaded), 4 a fault of RoMe's own, 130 interrupted, 141 the reader of the output closed it.
@@ -7,6 +7,7 @@ cannot be loaded), 4 a fault of RoMe's own, 130 interrupted, 141 the reader of t
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -43,6 +44,9 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         Makes the metric of a command from its parsed options; tests pass a small one.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # UTF-8, as every file is, unless it is a terminal with an encoding of its own
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
     try:
         if words and words[0] not in COMMANDS and not (words[0].startswith("-") and COMMANDS.keys().isdisjoint(words)):
             raise InputError(_no_command(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome explain`."""
     group = parser.add_argument_group("texts", "--reference with --hypothesis, or --example, or --from with --row or --worst")
-    group.add_argument("--reference", action="append", metavar="TEXT", help="may be given several times")
-    group.add_argument("--hypothesis", metavar="TEXT")
+    group.add_argument("--reference", action="append", type=_text, metavar="TEXT", help="may be given several times")
+    group.add_argument("--hypothesis", type=_text, metavar="TEXT")
     group.add_argument("--example", type=int, metavar="N", help="the example pair with this segment number")
     scores = "a segment of what `rome score --format jsonl --evidence` wrote; no model is needed"
     group.add_argument("--from", dest="scores", metavar="FILE", help=scores)
@@ -46,6 +47,12 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     values = [segment.to_dict() for segment in segments]
     write_documents(options, list(map(segment_document, segments)), values if len(values) > 1 else values[0])
     return 0
+
+
+def _text(word: str) -> str:
+    """Return a text of the command line; one that the locale could not decode is UTF-8."""
+    undecoded = any("\udc80" <= character <= "\udcff" for character in word)
+    return os.fsencode(word).decode("utf-8", "surrogateescape") if undecoded else word
 
 
 def _stored(options: argparse.Namespace) -> list[SegmentScore]:

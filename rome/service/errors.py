@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from rome.exceptions import RomeError
+from rome.text_table import shorten
 
 Say = Callable[[str], None]
 """Called with a line for the person who started the server; no line contains a text."""
@@ -70,7 +71,9 @@ async def _refused(request: Request, error: RequestError) -> Response:
 async def _unrouted(request: Request, error: HTTPException) -> Response:
     """Answer an unknown address or method."""
     if error.status_code == 405:
-        return RequestError("method_not_allowed", "the method must be one of header Allow", "method", error.headers).response()
+        allowed = " or ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
+        message = f"the method must be {allowed}, got {shorten(request.method, 20)}"
+        return RequestError("method_not_allowed", message, "method", error.headers).response()
     return RequestError("not_found", "no such address", "path").response()
 
 
