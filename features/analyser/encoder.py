@@ -147,7 +147,9 @@ def as_guest(threads: int | None = None, device: str = "cpu") -> Iterator[None]:
     device
         Where models compute, besides the CPU.
     """
-    with _ALONE, torch.device("cpu"), torch.inference_mode(False), torch.no_grad(), ExitStack() as stack:
+    with _ALONE, torch.inference_mode(False), torch.no_grad(), ExitStack() as stack:
+        if torch.get_default_device().type != "cpu":  # the mode that sets it takes time in every call
+            stack.enter_context(torch.device("cpu"))
         for kind in {"cpu", torch.device(device).type}:
             if torch.amp.is_autocast_available(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
