@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from rome.checks import CheckedPair, check_pairs
 from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
+from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.features.flags import FLAGS, pack_flags
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
@@ -65,10 +67,10 @@ class OverlapMetric:
         shares = self.combiner.contributions(chosen).tolist()
         segments = []
         for n, (pair, index, score) in enumerate(zip(pairs, best.reference.tolist(), best.score.tolist(), strict=True)):
-            parts = [
-                Component(name, value, -value, "") for name, value in zip(FEATURES, chosen.values[n].tolist(), strict=True)
-            ]
             texts = (pair.references[index], pair.hypothesis, index)
+            proofs = [None, None, None, evidence(*texts[:2])]
+            rows = zip(FEATURES, chosen.values[n].tolist(), proofs, strict=True)
+            parts = [Component(name, value, -value, "", proof) for name, value, proof in rows]
             found = (score, Components(*parts), Contributions(*shares[n]), tuple(chosen.flags_of(n)), self.signature)
             segments.append(SegmentScore(pair.segment, *texts, *found))
         return CorpusScore(tuple(segments), self.signature)
@@ -92,6 +94,18 @@ def values(reference: str, hypothesis: str, index: int) -> list[float]:
         0.5,
         1 / (1 + index),
     ]
+
+
+def evidence(reference: str, hypothesis: str) -> ErrorsEvidence:
+    """A minor error for each word that the other text lacks."""
+    found = []
+    for kind, own, other in (("missing", reference, hypothesis), ("unnecessary", hypothesis, reference)):
+        for word in re.finditer(r"\S+", own):
+            if word.group() not in other.split():
+                span = TextSpan(word.group(), *word.span())
+                places = (span, None) if kind == "missing" else (None, span)
+                found.append(ErrorSpan(kind, "noun", "minor", 1.0, 0.9, *places))  # type: ignore[arg-type]
+    return ErrorsEvidence(tuple(found), float(len(found)))
 
 
 def flags(pair: CheckedPair) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ def test_bootstrap_equals_a_plain_loop(systems: tuple[CorpusScore, CorpusScore])
     generator, means = np.random.default_rng(7), []
     for _ in range(300):
         rows = [table[row] for row in generator.integers(len(table), size=len(table))]
-        means.append([sum(row[column] for row in rows) / len(rows) for column in range(5)])
-    ends = [[np.percentile([m[column] for m in means], end) for end in (2.5, 97.5)] for column in range(5)]
+        means.append([sum(row[column] for row in rows) / len(rows) for column in range(7)])
+    ends = [[np.percentile([m[column] for m in means], end) for end in (2.5, 97.5)] for column in range(7)]
     assert np.allclose(bootstrap_means(table, 300, 7), means, rtol=0, atol=1e-12) is True
     assert np.allclose(bootstrap_intervals(table, 300, 7), ends, rtol=0, atol=1e-12) is True
 
@@ -53,6 +53,10 @@ def test_few_segments_give_the_exact_p_value(count: int) -> None:
 def test_nothing_to_draw_from_gives_nan() -> None:
     """Without rows neither interval nor p-value; one row gives a p-value of 1 and no interval; shapes are kept."""
     assert np.isnan(sign_flip_p_values(np.zeros((0, 3)), 10, 0)).all()
+    for rows in (3, 20):  # a number that a segment does not have spoils its own column alone
+        table = np.ones((rows, 2))
+        table[0, 1] = np.nan
+        assert [bool(p == p) for p in sign_flip_p_values(table, 10, 0)] == [True, False]
     for rows in (0, 1):
         found = bootstrap_intervals(np.ones((rows, 2)), 10, 0)
         assert found.shape == (2, 2) and np.isnan(found).all()
@@ -83,7 +87,7 @@ def test_differences_are_those_of_the_means(systems: tuple[CorpusScore, CorpusSc
     comparison = compare(a, b)
     assert tuple(found.name for found in comparison) == MEASURES
     assert (comparison.score.a, comparison.score.b) == pytest.approx((a.score, b.score))
-    assert [found.b for found in comparison][1:] == pytest.approx(list(b.components))
+    assert [found.b for found in comparison][1:] == pytest.approx([*b.components, b.completeness, b.faithfulness])
     for found in comparison:
         assert found.difference == pytest.approx(found.a - found.b)
         assert found.low <= found.difference <= found.high

@@ -142,7 +142,7 @@ def test_hostile_texts_stay_texts() -> None:
     case = ElementTree.fromstring(gate_junit(result).encode("utf-8")).find("testsuite/testcase/failure")
     assert case is not None and "<b>" in str(case.text)
     row = gate_markdown(result).splitlines()[-1]
-    assert row.count(" | ") == 4 and "<b>" not in row
+    assert row.count(" | ") == 6 and "<b>" not in row
     assert "\x1b" not in gate_text(result)
 
 
@@ -241,12 +241,73 @@ def test_pytest_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "def test_good(rome_check):\n    assert rome_check('A cat.', 'A cat.').score > 0\n"
         "def test_allowed(rome_check):\n    rome_check('A cat.', 'A dog.')\n"
-        "def test_bad(rome_check):\n    rome_check('A cat.', 'A dog.', no=('critical', 'major'))\n"
+        "def test_bad(rome_check):\n    rome_check('A cat.', 'A dog.', max_major=0)\n"
+        "def test_ignored(rome_check):\n    rome_check('A cat.', 'A dog.', max_major=0, max_type={'noun': 0}, ignore=['noun'])\n"
         "def test_low(rome_check):\n    rome_check('A cat.', 'A dog.', min_score=1.0)\n"
-        "def test_unknown(rome_check):\n    rome_check('A cat.', 'A dog.', no=('awful',))\n"
+        "def test_unknown(rome_check):\n    rome_check('A cat.', 'A dog.', ignore=('awful',))\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--rootdir", str(tmp_path)]
     environment = {"PYTHONPATH": str(Path(__file__).parent), "PATH": ""}
     found = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path)
-    assert "3 failed, 2 passed" in found.stdout
+    assert "3 failed, 3 passed" in found.stdout
     assert 'major noun: "cat" -> "dog"' in found.stdout and "awful" in found.stdout
+
+
+def test_limits_by_kind_and_type_and_what_is_ignored() -> None:
+    """Added, missing and a type have their own limits; what is ignored is neither counted nor shown, in the baseline too."""
+    added, missing = error(5.0, "unnecessary", reference=None), error(1.0, "missing", hypothesis=None)
+    segments = [scored(0, errors=[added, missing]), scored(1, errors=[turned(1), missing])]
+    assert check_limits(segments, Limits(added=1, missing=2)).passed
+    result = check_limits(segments, Limits(missing=1, type={"negation": 1}))
+    assert result.counts == {"critical": 1, "major": 1, "minor": 2, "missing": 2, "negation": 1}
+    assert [[e.kind for e in offence.errors] for offence in result.offences] == [["missing"], ["missing"]]
+    assert result.summary.startswith("FAILED: 1 critical (any number allowed), ")
+    assert "2 missing (at most 1 allowed)" in result.summary
+    result = check_limits(segments, Limits(major=0, minor=0, critical=0, ignore=("missing", "negation")))
+    assert [offence.message for offence in result.offences] == ['major noun: "dog" added']
+    assert (result.counts["critical"], result.counts["minor"]) == (0, 0)
+    assert result.summary.endswith("without missing, negation")
+    assert "negation" not in gate_text(result).splitlines()[0] and 'cat" missing' not in gate_markdown(result)
+    assert check_limits(segments, Limits(minor=0, ignore=("minor",)), baseline=segments).passed
+    for name, wrong in (("ignore", ("casings",)), ("ignore", "style"), ("type", {"critical": 0}), ("type", {"name": -1})):
+        with pytest.raises(InputError, match="must be"):
+            Limits(**{name: wrong})  # type: ignore[arg-type]
+
+
+def test_the_least_completeness_and_faithfulness() -> None:
+    """A segment below fails with its number; ignored errors do not lower it; a baseline that is as low excuses it; evidence is needed."""
+    segments = [scored(0, errors=[error(5.0, "missing", hypothesis=None)]), scored(1)]
+    result = check_limits(segments, Limits(completeness=0.95, faithfulness=1.0))
+    assert [(offence.name, offence.low, offence.message) for offence in result.offences] == [
+        ("0", ("completeness",), "completeness 0.885")
+    ]
+    assert result.summary.endswith(
+        "1 segments below a completeness of 0.95, 0 segments below a faithfulness of 1 in 2 segments"
+    )
+    assert result.to_dict()["offences"][0]["completeness"] == segments[0].completeness
+    assert "| segment | score | completeness | faithfulness |" in gate_markdown(result)
+    assert check_limits(segments, Limits(completeness=0.95, ignore=["noun"])).passed
+    assert check_limits(segments, Limits(completeness=0.95), baseline=segments).passed
+    with pytest.raises(InputError, match="segment 0 has no evidence"):
+        check_limits([scored(0, evidence=False)], Limits(faithfulness=0.5))
+
+
+def test_check_command_has_every_limit(rome: Run, tmp_path: Path) -> None:
+    """The options, a file without evidence, and what is said about a wrong name."""
+    path = stored(tmp_path / "s.jsonl", [scored(0, errors=[error(5.0, "unnecessary", reference=None)])], evidence=False)
+    for words, code in (
+        ((), 0),
+        (("--max-added", "0"), 1),
+        (("--max-added", "0", "--ignore", "noun", "casing"), 0),
+        (("--max-type", "noun=0", "--max-type", "number=0"), 1),
+        (("--max-missing", "0", "--min-completeness", "1"), 0),
+        (("--min-faithfulness", "0.9"), 1),
+    ):
+        assert rome("check", "--scores", path, *words)[0] == code, words
+    for words, told in (
+        (("--max-type", "noun"), "--max-type must be TYPE=N, such as number=0, got 'noun'"),
+        (("--max-type", "nouns=1"), "got 'nouns'"),
+        (("--ignore", "capitals"), "ignore must be some of critical, major, minor, added, missing, negation"),
+    ):
+        code, _, line = rome("check", "--scores", path, *words)
+        assert code == 2 and told in line and line.count("\n") == 1

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
-from rome.integrations.columns import DEFAULT_COLUMNS, default_metric
-from rome.integrations.running import RunningScore
+from rome.integrations.columns import default_metric
+from rome.integrations.running import MEANS, RunningScore
 from rome.metric import RoMe
 
 from overlap_metric import OverlapMetric, net, numbers
@@ -26,7 +26,7 @@ PREDICTIONS = ["the cat sat", "a dog barks", "", "she left early", "z", "it is s
 def expected(metric: Any, references: Any = REFERENCES, predictions: Any = PREDICTIONS) -> dict[str, float]:
     """The oracle: everything in one call."""
     columns = numbers(metric, references, predictions)
-    return {name: math.fsum(columns[name]) / len(predictions) for name in DEFAULT_COLUMNS}
+    return {name: math.fsum(columns[name]) / len(predictions) for name in MEANS}
 
 
 def running(metric: Any, *cuts: tuple[int, int]) -> RunningScore:

@@ -57,6 +57,18 @@ def test_output_has_names_and_the_kind_that_is_asked_for() -> None:
         assert (found.to_numpy() == expected()).all()
 
 
+def test_other_columns_can_be_chosen() -> None:
+    """Completeness and faithfulness, say, under their names; a column of texts, an unknown or a repeated one is refused."""
+    wanted = ("faithfulness", "completeness", "minor_count")
+    columns = numbers(OverlapMetric(), [pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS])
+    found = made(columns=wanted)
+    assert (found.fit_transform(PAIRS) == np.array([columns[name] for name in wanted]).T).all()
+    assert tuple(found.get_feature_names_out()) == wanted
+    for wrong in (("flags",), ("recall",), ("score", "score"), ()):
+        with pytest.raises(InputError, match="columns must be a list of some of score, semantic"):
+            made(columns=wrong).fit_transform(PAIRS)
+
+
 def test_in_a_pipeline_with_a_regressor_and_in_cross_validation() -> None:
     """Fitted, predicting, searched over: the regressor learns from the features alone."""
     from sklearn.linear_model import LinearRegression

@@ -16,7 +16,7 @@ from overlap_metric import OverlapMetric, numbers
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
 
-NAMES = ("rome", *(f"rome_{name}" for name in FEATURES))
+NAMES = ("rome", *(f"rome_{name}" for name in (*FEATURES, "completeness", "faithfulness")))
 TARGET: list[Any] = ["the cat sat", ["dogs bark", "a dog barks"], "it rains", "he left"]
 PREDS = ["the cat sat", "a dog barks", "", "she left early"]
 

@@ -61,7 +61,7 @@ def test_corpus_shows_means_intervals_and_flags(result: CorpusScore) -> None:
     flagged = CorpusScore((*result.segments, replace(result[0], segment=40, flags=("long",))), result.signature)
     text = checked(corpus_fragment(flagged)).text
     assert text.strip().startswith(f"{flagged.score:.3f}score of 41 segments, 95% interval ") and "long × 1" in text
-    for name, mean in zip(MEASURES[1:], flagged.components, strict=True):
+    for name, mean in zip(MEASURES[1:], (*flagged.components, flagged.completeness, flagged.faithfulness), strict=True):
         assert re.search(rf"{name}median [^a-z]*half in [^a-z]*{mean:.3f} ", text)
     for name in MEASURES:
         assert f"Lowest {name}" in text
@@ -99,7 +99,7 @@ def test_correlations_are_spearmans(result: CorpusScore) -> None:
     for i in range(5):
         for j in range(5):
             assert found[i, j] == pytest.approx(stats.spearmanr(table[:, i], table[:, j]).statistic, abs=1e-12)
-    assert np.allclose(found, found.T, atol=1e-15) and np.diag(found) == pytest.approx([1.0] * 5)
+    assert np.allclose(found, found.T, atol=1e-15) and np.diag(found) == pytest.approx([1.0] * 7)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])

@@ -149,11 +149,11 @@ def test_to_dict_holds_all_parts(make_segment: Make) -> None:
 
 
 def test_error_spans_take_the_customary_form(make_segment: Make) -> None:
-    """Spans are {text, start, end, severity, confidence, type} with the place in the reference below."""
+    """What it is, and the span of each text as {text, start, end}; null in a text that it does not touch."""
     missing, replaced = make_segment().to_dict()["evidence"]["errors"]["errors"]
     assert replaced == {
-        **{"text": "Four", "start": 0, "end": 4, "kind": "replacement", "type": "number", "severity": "major", "weight": 4.5},
-        **{"confidence": 0.9, "reference": {"text": "Five", "start": 0, "end": 4}},
+        **{"kind": "replacement", "type": "number", "severity": "major", "weight": 4.5, "confidence": 0.9},
+        **{side: {"text": text, "start": 0, "end": 4} for side, text in (("reference", "Five"), ("hypothesis", "Four"))},
     }
     assert missing["reference"] is None
 
@@ -168,6 +168,28 @@ def test_dataframe_has_one_row_a_segment(make_segment: Make) -> None:
     assert np.allclose(total, frame["score"]) is True
 
 
+def test_errors_have_a_frame_of_their_own(make_segment: Make) -> None:
+    """One row per error with both spans and both texts, empty where a text has none; counts by severity are in the other frame."""
+    result = CorpusScore((make_segment(0), make_segment(4)), "rome:test")
+    frame = result.errors_to_dataframe()
+    spans = [f"{side}_{part}" for side in ("reference", "hypothesis") for part in ("text", "start", "end")]
+    described = ["kind", "type", "severity", "weight", "confidence"]
+    assert list(frame.columns) == ["segment", *described, *spans, "reference", "hypothesis"]
+    assert list(frame["segment"]) == [0, 0, 4, 4] and list(frame["kind"][:2]) == ["missing", "replacement"]
+    assert list(frame.loc[3, spans]) == ["Five", 0, 4, "Four", 0, 4] and frame.loc[0, spans[:3]].isna().all()
+    for _, row in frame[frame["hypothesis_start"].notna()].iterrows():
+        assert row["hypothesis"][row["hypothesis_start"] : row["hypothesis_end"]] == row["hypothesis_text"]
+    counts = result.to_dataframe()[["critical_count", "major_count", "minor_count"]]
+    assert [*map(list, counts.to_numpy())] == [[0, 1, 1]] * 2 == [list(segment.error_counts.values()) for segment in result]
+    assert frame["weight"].sum() == sum(segment.components.errors.raw for segment in result)
+    empty = result[:0].errors_to_dataframe()
+    assert len(empty) == 0 and list(empty.dtypes[["segment", "reference_start"]]) == list(
+        frame.dtypes[["segment", "reference_start"]]
+    )
+    with pytest.raises(InputError, match="segment 0 has no evidence"):
+        corpus(1, evidence=False).errors_to_dataframe()
+
+
 def test_missing_pandas_gives_the_install_line(make_segment: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pandas the error says how to get it."""
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -179,10 +201,10 @@ def test_table_shows_score_components_and_worst_errors(make_segment: Make) -> No
     """One line a segment, the worst error first, then the means."""
     lines = str(CorpusScore((make_segment(0), make_segment(1, flags=("identical",))), "rome:test")).splitlines()
     assert lines[0].split()[:6] == ["segment", "score", *FEATURES]
-    assert lines[2].split()[:6] == ["0", "0.500", "0.900", "0.667", "0.875", "0.770"]
+    assert lines[2].split()[:8] == ["0", "0.500", "0.900", "0.667", "0.875", "0.770", "0.750", "0.712"]
     assert lines[2].endswith('major replacement:number "Five" -> "Four";…')
     assert "identical; major" in lines[3]
-    assert lines[5].split() == ["mean", "0.500", "0.900", "0.667", "0.875", "0.770"]
+    assert lines[5].split() == ["mean", "0.500", "0.900", "0.667", "0.875", "0.770", "0.750", "0.712"]
     assert lines[-1] == "2 segments, score 0.5000, signature rome:test"
 
 
@@ -194,6 +216,6 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("    cat (nsubj)      =    cat (nsubj)\n      five (nummod)  ≠      four (nummod)\n", "−    soundly (advmod)"),
         "0.875      1.000  Four cats sleep soundly.",
         '4.50  major replacement: number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.90)',
-        *("  -.24  number, major\n", "grammar   ------------------    0.875   0.0000 points  -0.134 log probability\n"),
+        *("  -.24  number, major\n", "grammar       ------------------    0.875   0.0000 points  -0.134 log probability\n"),
     ):
         assert expected in text

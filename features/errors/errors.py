@@ -109,11 +109,11 @@ def _error_from_dict(row: dict[str, Any]) -> ErrorSpan:
         severity=row["severity"],
         weight=number(row["weight"]),
         confidence=number(row["confidence"]),
-        reference=None if row["reference"] is None else _span_from_dict(row["reference"]),
-        hypothesis=None if row["text"] is None else _span_from_dict(row),
+        reference=_span_from_dict(row["reference"]),
+        hypothesis=_span_from_dict(row["hypothesis"] if "hypothesis" in row else row),
     )
 
 
-def _span_from_dict(row: dict[str, Any]) -> TextSpan:
-    """Return one span from plain values."""
-    return TextSpan(string(row["text"]), int(row["start"]), int(row["end"]))
+def _span_from_dict(row: dict[str, Any] | None) -> TextSpan | None:
+    """Return one span from plain values; an earlier version wrote that of the hypothesis without a name, and null for its text."""
+    return None if row is None or row["text"] is None else TextSpan(string(row["text"]), int(row["start"]), int(row["end"]))

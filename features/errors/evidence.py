@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -26,6 +26,8 @@ READER_FILE = "reader.safetensors"
 SEVERITIES: tuple[Severity, ...] = ("none", "minor", "major", "critical")
 WEIGHTS = (0.0, MINOR, MAJOR, CRITICAL)
 """The weight of an error of each of SEVERITIES."""
+SHARES = ("completeness", "faithfulness")
+"""The shares of reference and hypothesis that the errors leave, see `share_of`; no inputs of the net."""
 MARKS = ("start", "between", "end")
 """Positions of a row that are not words: before the reference, between the texts, after the hypothesis."""
 TYPES = tuple(
@@ -166,6 +168,22 @@ class ErrorsEvidence:
     errors: tuple[ErrorSpan, ...]
     count: float
     differences: tuple[ErrorSpan, ...] = ()
+
+
+def share_of(side: Literal["reference", "hypothesis"], length: int, errors: Iterable[ErrorSpan]) -> float:
+    """Return the share of a text with so many characters that its errors leave, in [0, 1]; 1 without errors.
+
+    A character loses weight / 3, at most 1, to the heaviest error on it: a major or critical error takes its words whole. Of the reference
+    this is the completeness (nothing missing or wrong), of the hypothesis the faithfulness (nothing added or wrong). Errors of the
+    surface do not count.
+    """
+    lost = np.zeros(max(1, length))
+    for error in errors:
+        span = getattr(error, side)
+        if span is not None and error.kind != "surface":
+            characters = lost[span.start : max(span.end, span.start + 1)]
+            np.maximum(characters, min(1.0, error.weight / BANDS["major"][0]), out=characters)
+    return 1.0 - float(lost.mean())
 
 
 @dataclass(frozen=True, eq=False)

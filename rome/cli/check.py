@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments
 from rome.cli.pairs import add_pair_arguments, checked_blocks, names_texts
 from rome.exceptions import InputError
-from rome.results.gate import Limits, check_limits
+from rome.results.gate import LEAST, MOST, Limits, check_limits
 from rome.storage.files import open_output
 
 if TYPE_CHECKING:
@@ -29,9 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     scores = "instead of texts, what `rome score --format jsonl --evidence` wrote; no model is needed"
     parser.add_argument("--scores", metavar="FILE", help=scores)
     limits = parser.add_argument_group("limits", "of all segments together; by default --max-critical 0")
-    for severity in ("critical", "major", "minor"):
-        limits.add_argument(f"--max-{severity}", type=int, metavar="N", help=f"the most {severity} errors")
-    limits.add_argument("--min-score", type=float, metavar="SCORE", help="the least score of every segment, 0 to 1")
+    for name in MOST:
+        limits.add_argument(f"--max-{name}", type=int, metavar="N", help=f"the most {name} errors")
+    limits.add_argument(
+        "--max-type", action="append", default=[], metavar="TYPE=N", help="the most errors of a type, such as number=0"
+    )
+    for name in LEAST:
+        limits.add_argument(f"--min-{name}", type=float, metavar="SHARE", help=f"the least {name} of every segment, 0 to 1")
+    ignore = "severities, types, added or missing: neither counted nor shown, such as casing punctuation style"
+    limits.add_argument("--ignore", nargs="+", action="extend", default=[], metavar="NAME", help=ignore)
     baseline = "a file as for --scores, of an earlier version of the same segments: its errors are not counted"
     limits.add_argument("--baseline", metavar="FILE", help=baseline)
     add_metric_arguments(parser)
@@ -46,9 +53,10 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Score or read, check, write; return 1 where a limit is exceeded."""
     from rome.reports.gate import gate_junit, gate_markdown, gate_text
 
-    limits = Limits(options.max_critical, options.max_major, options.max_minor, options.min_score)
-    if limits == Limits():
-        limits = Limits(critical=0)
+    numbers = {name: getattr(options, f"{end}_{name}") for end, names in (("max", MOST), ("min", LEAST)) for name in names}
+    limits = Limits(**numbers, type=dict(map(_type_limit, options.max_type)), ignore=options.ignore)
+    if not (limits.most or limits.least):
+        limits = replace(limits, critical=0)
     baseline = None if options.baseline is None else [segment for _, segment in _read(options.baseline)]
     if options.scores is not None and names_texts(options):
         raise InputError("--scores holds the texts already: name either texts or --scores")
@@ -64,6 +72,14 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         with open_output(options.output) as stream:
             stream.write(f"{shown}\n")
     return 0 if result.passed else FAILED
+
+
+def _type_limit(given: str) -> tuple[str, int]:
+    """Return type and number of ``TYPE=N``. Raises InputError for another form."""
+    name, _, number = given.partition("=")
+    if not number.isdecimal():
+        raise InputError(f"--max-type must be TYPE=N, such as number=0, got {given!r}")
+    return name, int(number)
 
 
 def _read(path: str) -> Named:

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 from rome.batch.blocks import Block, Checked
 from rome.cli.options import positive
 from rome.cli.pairs import report_line
+from rome.combining.combiner import MEASURES
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
-from rome.reports.tables import RIGHT, corpus_footer, corpus_means, corpus_row
+from rome.reports.segment import SEVERITIES
+from rome.reports.tables import NUMBERS, corpus_footer, corpus_means, corpus_row
 from rome.results.corpus import stored_line
+from rome.results.displayed import plain
 from rome.storage.files import STANDARD_INPUT, open_output
 from rome.text_table import aligned, fixed
 
@@ -28,16 +31,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "tsv", "json", "jsonl")
 BLANKS = {ord(character): " " for character in "\t\n\r"}
-WIDTH = 1 + len(FEATURES)
 Line = tuple[Sequence[float], str]
-"""The score and the components of a segment, and its line."""
+"""The numbers of a segment in the order of MEASURES, and its line."""
 
 
 class Means:
-    """Collect the score and the components of all segments."""
+    """Collect the numbers of all segments; ``measures`` are their names."""
 
-    def __init__(self) -> None:
-        self._numbers = array("d")
+    def __init__(self, measures: Sequence[str] = MEASURES) -> None:
+        self.measures, self._numbers = measures, array("d")
 
     def of(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield the text of each line and take in its numbers."""
@@ -48,12 +50,13 @@ class Means:
     @property
     def count(self) -> int:
         """Return the number of segments."""
-        return len(self._numbers) // WIDTH
+        return len(self._numbers) // len(self.measures)
 
     @property
     def values(self) -> list[float]:
         """Return the means from exact sums, nan without segments."""
-        return [fsum(self._numbers[n::WIDTH]) / self.count if self.count else nan for n in range(WIDTH)]
+        width = len(self.measures)
+        return [fsum(self._numbers[n::width]) / self.count if self.count else nan for n in range(width)]
 
 
 class LineScorer:
@@ -66,7 +69,7 @@ class LineScorer:
     def __call__(self, block: Block) -> list[Line]:
         """Return the lines of a block."""
         rows = zip(self.metric.score_pairs(block.pairs), block.ids, block.notes, strict=True)
-        return [(_numbers(segment), self._text(segment, id, note)) for segment, id, note in rows]
+        return [(segment.measures, self._text(segment, id, note)) for segment, id, note in rows]
 
     def _text(self, segment: SegmentScore, id: str, note: str) -> str:
         """Return the line of one segment; for a table, its cells as JSON."""
@@ -74,14 +77,10 @@ class LineScorer:
             return json.dumps(corpus_row(segment, note if self.found.notes else None, whole=True), ensure_ascii=False)
         if self.name == "tsv":
             name = [id.translate(BLANKS)] if self.found.ids else []
-            numbers = [*_numbers(segment), *segment.contributions]
+            numbers = [*segment.measures, *segment.contributions, *segment.error_counts.values()]
             cells = [segment.segment, *name, *numbers, segment.reference_index, ",".join(segment.flags)]
             return tsv_line(cells, segment.signature)
         return stored_line(segment, name=id if self.found.ids else None, evidence=self.evidence)
-
-
-def _numbers(segment: SegmentScore) -> list[float]:
-    return [segment.score, *(part.value for part in segment.components)]
 
 
 def tsv_line(cells: Iterable[Any], signature: str) -> str:
@@ -90,11 +89,12 @@ def tsv_line(cells: Iterable[Any], signature: str) -> str:
     return "\t".join([*values, *(["supervised"] if labels(signature) else [])])
 
 
-def columns(signature: str, *, ids: bool = False) -> list[str]:
+def columns(signature: str, *, ids: bool = False, measures: Sequence[str] = MEASURES) -> list[str]:
     """Return the names of tab-separated columns: ``id`` where pairs have ids, ``scorer`` for supervised scores."""
     contributions = (f"{feature}_contribution" for feature in FEATURES)
+    counts = [f"{severity}_count" for severity in SEVERITIES] if measures == MEASURES else []
     label = ["scorer"] if labels(signature) else []
-    return ["segment", *(["id"] if ids else []), "score", *FEATURES, *contributions, "reference", "flags", *label]
+    return ["segment", *(["id"] if ids else []), *measures, *contributions, *counts, "reference", "flags", *label]
 
 
 def written(
@@ -121,7 +121,7 @@ def written(
     """
     texts = means.of(lines)
     if name == "table":
-        right = RIGHT + [False] * (len(header) - len(RIGHT))
+        right = [name in NUMBERS for name in header]
         yield from aligned(header, map(json.loads, texts), right, room, lambda: corpus_means(means.values, len(header)))
         yield from ("", corpus_footer(means.count, means.values[0], signature))
         return
@@ -130,7 +130,7 @@ def written(
         yield from _json(texts, means, signature)
         return
     if name == "tsv":
-        yield "\t".join(columns(signature, ids=ids))
+        yield "\t".join(columns(signature, ids=ids, measures=means.measures))
     yield from texts
 
 
@@ -141,9 +141,10 @@ def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
     for text in texts:
         yield f"{comma}{text}"
         comma = ","
-    score, *components = means.values if means.count else [None] * WIDTH
-    means_of = {"score": score, "components": dict(zip(FEATURES, components, strict=True))}
-    tail = json.dumps(means_of | {"signature": signature} | labels(signature), ensure_ascii=False)
+    found = dict(zip(means.measures, means.values, strict=True))
+    components = {name: found.pop(name) for name in FEATURES}
+    row = {"score": found.pop("score"), "components": components, **found, "signature": signature} | labels(signature)
+    tail = json.dumps(plain(row), ensure_ascii=False)
     yield f"],\n {tail[1:]}"
 
 

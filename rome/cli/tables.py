@@ -27,7 +27,9 @@ ROWS = 1 << 16
 """Rows that are written together, at most: one group of the Parquet file."""
 BATCH = 1 << 17
 """Rows of a table that are in memory at a time."""
-SHOWN = ["segment", "score", *FEATURES, "flags"]
+MEASURED = ("score", *FEATURES)
+"""The numbers of a segment; a table has no errors, which completeness and faithfulness need."""
+SHOWN = ["segment", *MEASURED, "flags"]
 """Columns of a table on a terminal."""
 
 
@@ -66,7 +68,7 @@ def add_rescore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_rescore(options: argparse.Namespace, _: MakeMetric) -> int:
     """Combine stored features into scores, without any model but the net of the set that measured them."""
-    combiner, means = named_net(options) or _matching(options), Means()
+    combiner, means = named_net(options) or _matching(options), Means(MEASURED)
     lines = _lines(options, combiner)
     room = terminal_width(options.output)
     with open_output(shown_output(options)) as stream:
@@ -106,4 +108,4 @@ def _text(name: str, cells: list[Any], signature: str) -> str:
         return json.dumps([str(cells[0]), *(f"{value:.3f}" for value in cells[1 : len(SHOWN) - 1]), cells[-1]])
     if name == "tsv":
         return tsv_line(cells, signature)
-    return json.dumps(dict(zip(columns(""), cells, strict=True)) | labels(signature))
+    return json.dumps(dict(zip(columns("", measures=MEASURED), cells, strict=True)) | labels(signature))

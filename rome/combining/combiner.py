@@ -20,11 +20,12 @@ from rome.config import Scorer
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError, StoreError
 from rome.features.analyser.config import DEFAULT_SET, SETS
 from rome.features.analyser.model_set import ModelSet
+from rome.features.errors.evidence import SHARES
 from rome.features.values import FEATURES
 from rome.storage.files import atomic_path
 
-MEASURES = ("score", *FEATURES)
-"""The score and the features behind it."""
+MEASURES = ("score", *FEATURES, *SHARES)
+"""The score, the features behind it, and the shares of both texts without errors."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,27 +5,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from rome.checks import CheckedPair, EmptyReference, check_pairs
+from rome.combining.combiner import MEASURES
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.metric import RoMe
+from rome.reports.segment import SEVERITIES
 from rome.results import CorpusScore, SegmentScore
 
-DEFAULT_COLUMNS = ("score", *FEATURES)
+DEFAULT_COLUMNS = MEASURES
 COLUMNS: dict[str, str] = {
     **dict.fromkeys(DEFAULT_COLUMNS, "float64"),
     **dict.fromkeys((*(f"{name}_raw" for name in FEATURES), *(f"{name}_contribution" for name in FEATURES)), "float64"),
+    **dict.fromkeys((f"{severity}_count" for severity in SEVERITIES), "int32"),
     "reference_index": "int32",
     "flags": "list<string>",
     "signature": "string",
 }
-"""All columns of a scored row, with their Arrow types: the score and the four components in [0, 1], their raw quantities, their
-contributions, which add up to score minus 1, the index of the best reference, flags (in data frames one text with commas) and signature."""
+"""All columns of a scored row, with their Arrow types: the score, the four components, completeness and faithfulness, each in [0, 1], raw
+quantities of the components, their contributions, which add up to score minus 1, the numbers of errors by severity, the index of the best
+reference, flags (in data frames one text with commas) and signature."""
 ROW_COLUMNS = COLUMNS | {"error": "string"}
 """Columns of `score_rows`. Of a row that cannot be scored, all are null but ``error``, its message."""
 ROWS_AT_ONCE = 1000
@@ -127,10 +131,10 @@ def plain_list(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def check_columns(columns: Sequence[str], missing: str) -> None:
+def check_columns(columns: Sequence[str], missing: str, known: Iterable[str] = COLUMNS) -> None:
     """Raise InputError for an unknown or repeated column, or an unknown rule."""
-    if isinstance(columns, str) or not columns or set(columns) - set(COLUMNS) or len(set(columns)) < len(columns):
-        raise InputError(f"columns must be a list of some of {', '.join(COLUMNS)}, each once, got {columns!r}")
+    if isinstance(columns, str) or not columns or set(columns) - set(known) or len(set(columns)) < len(columns):
+        raise InputError(f"columns must be a list of some of {', '.join(known)}, each once, got {columns!r}")
     if missing not in ("error", "null"):
         raise InputError(f'missing must be "error" or "null", got {missing!r}')
 

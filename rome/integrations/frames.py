@@ -41,8 +41,9 @@ def score_frame(
     reference, hypothesis
         The columns of texts; that of the references may contain lists of texts.
     columns
-        The columns to add, each name after ``prefix``: ``score`` and the four features; also ``semantic_raw`` (before scaling to [0, 1]) and
-        ``semantic_contribution``, likewise for the others; ``reference_index``, ``flags``, ``signature``.
+        The columns to add, each name after ``prefix``: ``score``, the four features, ``completeness`` and ``faithfulness``; also
+        ``semantic_raw`` (before scaling to [0, 1]) and ``semantic_contribution``, likewise for the others; ``critical_count``,
+        ``major_count``, ``minor_count``, ``reference_index``, ``flags``, ``signature``.
     missing
         "error" refuses a row without reference or hypothesis; "null" leaves its new columns empty. An empty text is not missing.
     """
@@ -77,7 +78,7 @@ def to_polars(result: CorpusScore) -> polars.DataFrame:
     columns = result.columns()
     types: dict[str, Any] = dict.fromkeys(columns, polars.Float64)
     types |= {name: polars.String for name in ("reference", "hypothesis", "flags", "scorer") if name in columns}
-    types |= {name: polars.Int64 for name in ("segment", "reference_index")}
+    types |= {name: polars.Int64 for name in columns if name in ("segment", "reference_index") or name.endswith("_count")}
     return polars.DataFrame(columns, schema=types)
 
 

@@ -1,7 +1,7 @@
 """Provide the pytest fixture ``rome_check(reference, hypothesis)``, which fails a test whose text has a critical error.
 
     def test_answer(rome_check):
-        rome_check("The train leaves at nine.", answer(), no=("critical",))
+        rome_check("The train leaves at nine.", answer(), max_added=0, ignore=("casing", "punctuation"))
 
 Pytest finds it by its entry point. The metric is made at the first check of a session; ``rome_models`` in pytest's configuration names its
 model set.
@@ -9,7 +9,7 @@ model set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +17,6 @@ import pytest
 if TYPE_CHECKING:
     from rome.metric import RoMe
     from rome.results import SegmentScore
-
-NO = ("critical",)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,20 +36,32 @@ def rome_metric(pytestconfig: pytest.Config) -> RoMe:
 def rome_check(request: pytest.FixtureRequest) -> Callable[..., SegmentScore]:
     """Return a function of a reference and a hypothesis that fails the test or returns their SegmentScore.
 
-    It fails for an error of the severities ``no`` (default: critical) and for a score below ``min_score``.
+    Its limits are those of `rome check` (see `Limits`); critical errors are allowed by ``max_critical=None`` only.
     """
 
     def check(
-        reference: str | Sequence[str], hypothesis: str, *, no: Sequence[str] = NO, min_score: float | None = None
+        reference: str | Sequence[str],
+        hypothesis: str,
+        *,
+        max_critical: int | None = 0,
+        max_major: int | None = None,
+        max_minor: int | None = None,
+        max_added: int | None = None,
+        max_missing: int | None = None,
+        max_type: Mapping[str, int] = {},
+        min_score: float | None = None,
+        min_completeness: float | None = None,
+        min_faithfulness: float | None = None,
+        ignore: Sequence[str] = (),
     ) -> SegmentScore:
-        from rome.exceptions import InputError
         from rome.reports.gate import gate_text
-        from rome.results.gate import SEVERITIES, Limits, check_limits
+        from rome.results.gate import Limits, check_limits
 
-        unknown = [severity for severity in ([no] if isinstance(no, str) else no) if severity not in SEVERITIES]
-        if unknown or isinstance(no, str):
-            raise InputError(f'no must be a sequence of some of {SEVERITIES}, got {no!r}. Try no=("critical", "major")')
-        limits = Limits(**{severity: 0 for severity in no}, score=min_score)
+        limits = Limits(
+            *(max_critical, max_major, max_minor, min_score, max_added, max_missing, min_completeness, min_faithfulness),
+            type=max_type,
+            ignore=ignore,
+        )
         metric: RoMe = request.getfixturevalue("rome_metric")
         (segment,) = metric.score(references=[reference], hypotheses=[hypothesis])
         result = check_limits([segment], limits)

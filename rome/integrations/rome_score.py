@@ -39,6 +39,7 @@ Returns:
     score (float): the mean over the predictions, in [0, 1].
     scores (list of float): the score of each prediction.
     semantic, syntax, grammar, errors (lists of float): the four features of each prediction.
+    completeness, faithfulness (lists of float): the share of the reference, and of the prediction, without errors.
     signature (str): every choice that changes a number, as key:value|key:value.
 Examples:
     >>> import evaluate
@@ -46,7 +47,7 @@ Examples:
     >>> rome_score = evaluate.load(module_path())
     >>> result = rome_score.compute(predictions=["It costs little."], references=[["It is cheap.", "Prices are low."]])
     >>> sorted(result)
-    ['errors', 'grammar', 'score', 'scores', 'semantic', 'signature', 'syntax']
+    ['completeness', 'errors', 'faithfulness', 'grammar', 'score', 'scores', 'semantic', 'signature', 'syntax']
 """
 
 

@@ -9,7 +9,11 @@ from typing import Any
 
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
-from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
+from rome.features.values import FEATURES
+from rome.integrations.columns import default_metric, refuse_batches
+
+MEANS = ("score", *FEATURES)
+"""What `RunningScore` computes; completeness and faithfulness need the errors, which it does not keep."""
 
 
 class RunningScore:
@@ -50,11 +54,11 @@ class RunningScore:
         All are nan before the first segment.
         """
         if not self._tables:
-            return dict.fromkeys(DEFAULT_COLUMNS, math.nan)
+            return dict.fromkeys(MEANS, math.nan)
         table, net = self.table, self._metric.combiner
         best = net.combine(table, allow_mismatch=True)
         columns = [best.score, *table.values[best.row].T]
-        return {name: math.fsum(column) / len(best) for name, column in zip(DEFAULT_COLUMNS, columns, strict=True)}
+        return {name: math.fsum(column) / len(best) for name, column in zip(MEANS, columns, strict=True)}
 
     def reset(self) -> None:
         """Forget every batch."""

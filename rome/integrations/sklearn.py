@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from rome.exceptions import InputError
 from rome.features.packages import import_failed
 from rome.features.values import FEATURES
-from rome.integrations.columns import refuse_batches, score_columns
+from rome.integrations.columns import COLUMNS, check_columns, refuse_batches, score_columns
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -19,7 +20,7 @@ except ImportError as _error:
 
 
 class RoMeFeatures(TransformerMixin, BaseEstimator):
-    """Transform pairs of texts into the four features, (n, 4) float64 in [0, 1], in the order semantic, syntax, grammar, errors.
+    """Transform pairs of texts into columns of numbers, by default the four features, (n, 4) float64 in [0, 1].
 
     X is a sequence of (reference, hypothesis) pairs, where a reference is a text or a list of texts, or a data frame with the two columns.
     Nothing is learned: fit only checks. A row never depends on the others, so cross-validation leaks nothing.
@@ -30,28 +31,39 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
         A RoMe; None uses the one with default settings. Copies and clones share it; a pickle contains its options, not its models.
     reference, hypothesis
         The columns of a frame.
+    columns
+        The numbers, in this order, such as ``completeness`` and ``faithfulness``; see `score_frame` for their names.
     """
 
-    def __init__(self, metric: Any = None, reference: str = "reference", hypothesis: str = "hypothesis") -> None:
+    def __init__(
+        self,
+        metric: Any = None,
+        reference: str = "reference",
+        hypothesis: str = "hypothesis",
+        columns: Sequence[str] = FEATURES,
+    ) -> None:
         self.metric = metric
         self.reference = reference
         self.hypothesis = hypothesis
+        self.columns = columns
 
     def fit(self, X: Any = None, y: Any = None) -> RoMeFeatures:
-        """Check the metric; X and y are not read. Raises InputError for a metric whose scores depend on the batch."""
+        """Check metric and columns; X and y are not read. Raises InputError for a metric whose scores depend on the batch."""
         refuse_batches(self.metric, "RoMeFeatures")
+        check_columns(self.columns, "error", [name for name, kind in COLUMNS.items() if kind in ("float64", "int32")])
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the features of each pair. Raises InputError, naming the row, for anything but a pair of texts; see `RoMe.score`."""
-        refuse_batches(self.metric, "RoMeFeatures")
+        """Return the columns of the pairs. Raises InputError, naming the row, for anything but a pair of texts; see `RoMe.score`."""
+        self.fit()
         references, hypotheses = self._texts(X)
-        columns = score_columns(self.metric, references, hypotheses, columns=FEATURES, names=(self.reference, self.hypothesis))
-        return np.array([columns[name] for name in FEATURES], dtype=np.float64).T.reshape(-1, len(FEATURES))
+        names = (self.reference, self.hypothesis)
+        columns = score_columns(self.metric, references, hypotheses, columns=self.columns, names=names)
+        return np.array([columns[name] for name in self.columns], dtype=np.float64).T.reshape(-1, len(self.columns))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the four features; input_features is not read."""
-        return np.array(FEATURES, dtype=object)
+        """Return the names of the columns; input_features is not read."""
+        return np.array(self.columns, dtype=object)
 
     def _texts(self, X: Any) -> tuple[list[Any], list[Any]]:
         """Return the references and hypotheses of pairs or of a frame."""

@@ -19,9 +19,9 @@ except ImportError as _error:
 
 
 class RoMeScore(torchmetrics.Metric):
-    """The mean score and the means of the four features, each in [0, 1].
+    """The mean score and the means of the four features, of completeness and of faithfulness, each in [0, 1].
 
-    Note the order in ``update(preds, target)``, which is that of all text metrics of torchmetrics. The state is five sums and a count, which
+    Note the order in ``update(preds, target)``, which is that of all text metrics of torchmetrics. The state is seven sums and a count, which
     torchmetrics adds up over processes; texts are never gathered. The sums are float64; for a device without it (``mps``) use
     ``RoMeScore().set_dtype(torch.float32)``.
 
@@ -64,7 +64,9 @@ class RoMeScore(torchmetrics.Metric):
         self.segments += len(preds)
 
     def compute(self) -> dict[str, torch.Tensor]:
-        """Return ``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar`` and ``rome_errors``; nan before the first segment."""
+        """Return ``rome``, ``rome_semantic``, ``rome_syntax``, ``rome_grammar``, ``rome_errors``, ``rome_completeness`` and
+        ``rome_faithfulness``; nan before the first segment.
+        """
         means = self.total / self.segments
         names = ("rome", *(f"rome_{name}" for name in DEFAULT_COLUMNS[1:]))
         return dict(zip(names, means, strict=True))

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from rome.reports.tables import shown
+from rome.results.gate import LEAST
 from rome.text_table import shorten, visible
 
 if TYPE_CHECKING:
@@ -44,10 +46,12 @@ def gate_markdown(result: GateResult) -> str:
     """Return a heading, the counts beside their limits, and a table of the offending segments."""
     lines = [f"### RoMe: {'passed' if result.passed else 'failed'}", "", f"{result.summary}.", ""]
     if result.offences:
-        lines += ["| segment | score | what | reference | hypothesis |", "|---|---|---|---|---|"]
+        header = ("segment", *LEAST, "what", "reference", "hypothesis")
+        lines += [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
         for offence in result.offences:
             cells = (offence.message, offence.segment.reference, offence.segment.hypothesis)
-            lines.append("| " + " | ".join([_cell(offence.name), f"{offence.segment.score:.3f}", *map(_cell, cells)]) + " |")
+            numbers = (shown(getattr(offence.segment, name)) for name in LEAST)
+            lines.append("| " + " | ".join([_cell(offence.name), *numbers, *map(_cell, cells)]) + " |")
     return "\n".join(lines) + "\n"
 
 

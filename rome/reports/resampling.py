@@ -66,21 +66,22 @@ def sign_flip_p_values(table: ArrayLike, resamples: int, seed: int) -> Rows:
     table
         (n, k) paired differences, one row per segment; the signs of a row flip together, as its two systems change places. Up to 12
         segments all 2**n patterns are counted; for more, ``resamples`` random ones and the data itself (Phipson and Smyth 2010), so p is
-        never 0. nan without rows.
+        never 0. nan without rows and for a column with nan.
     """
     rows, generator = _checked(table, resamples), np.random.default_rng(seed)
     count, total = len(rows), rows.sum(axis=0)
     if not count:
         return np.full(rows.shape[1], np.nan)
     far = np.abs(total) - NEAR * np.abs(rows).sum(axis=0)
+    unknown = np.where(np.isnan(total), np.nan, 0.0)
     if count <= EXACT:
         flipped = (np.arange(1 << count)[:, None] >> np.arange(count) & 1).astype(np.float64)
-        return np.asarray((np.abs(total - 2.0 * (flipped @ rows)) >= far).mean(axis=0))
+        return np.asarray((np.abs(total - 2.0 * (flipped @ rows)) >= far).mean(axis=0) + unknown)
     farther = np.ones(rows.shape[1])
     for _ in range(resamples):
         coins = np.unpackbits(np.frombuffer(generator.bytes(-(-count // 8)), dtype=np.uint8), count=count)
         farther += np.abs(total - 2.0 * (coins.astype(np.float64) @ rows)) >= far
-    return farther / (resamples + 1)
+    return farther / (resamples + 1) + unknown
 
 
 def _checked(table: ArrayLike, resamples: int) -> Rows:

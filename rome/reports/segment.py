@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rome.combining.signature import supervision_note
+from rome.features.errors.evidence import SHARES
 from rome.features.protocol import feature_class
 from rome.features.values import FEATURES
 from rome.reports import model
@@ -30,6 +31,8 @@ SEVERITIES = ("critical", "major", "minor")
 """The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""
 DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
 """The adjective for each kind of error."""
+ABOUT = {"completeness": ("reference", "missing"), "faithfulness": ("hypothesis", "added")}
+"""The text that a share is of, and the kind of its errors that are not replacements."""
 NAMES = {
     "agreement": "agreement mistake",
     "antonym": "opposite",
@@ -217,17 +220,24 @@ def mistake(error: ErrorSpan) -> tuple[str, str]:
 
 
 def components(segment: SegmentScore) -> model.Table:
-    """Return one row per feature: bar, value, lost points, and the raw quantity in its unit."""
+    """Return one row per feature: bar, value, lost points, and the raw quantity in its unit; then completeness and faithfulness."""
     rows = []
     for part, share in zip(segment.components, segment.contributions, strict=True):
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
-        value = min(1.0, max(0.0, part.value)) if part.value == part.value else 0.0
         raw = fixed(part.raw, 3).rstrip("0").rstrip(".") if math.isfinite(part.raw) else "–"
-        strip = model.Strip(((0.0, 1.0, "track", 1.0), (0.0, value, "bar", 1.0)))
-        rows.append((part.name, strip, part.value, f"{fixed(share, 4)} points", f"{raw} {unit}"))
+        rows.append((part.name, _bar(part.value), part.value, f"{fixed(share, 4)} points", f"{raw} {unit}"))
+    for name in SHARES if segment.evidence.errors is not None else ():
+        value, (side, deed) = getattr(segment, name), ABOUT[name]
+        rows.append((name, _bar(value), value, "", f"of the {side} is neither {deed} nor wrong"))
     note = "from 0 to 1, 1 is best; then the points that each cost, and what was measured"
-    columns = ("", "value", "number", "cost", "raw")
-    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost",), header=False)
+    columns, rules = ("", "value", "number", "cost", "raw"), (len(FEATURES) - 1,)
+    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost",), rules=rules, header=False)
+
+
+def _bar(value: float) -> model.Strip:
+    """Draw a value in [0, 1]."""
+    end = min(1.0, max(0.0, value)) if value == value else 0.0
+    return model.Strip(((0.0, 1.0, "track", 1.0), (0.0, end, "bar", 1.0)))
 
 
 def step(before: float, after: float) -> model.Strip:

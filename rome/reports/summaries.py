@@ -11,6 +11,7 @@ import numpy as np
 
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import supervision_note
+from rome.features.errors.evidence import SHARES
 from rome.features.values import FEATURES
 from rome.reports.model import Document, Errors, Head, Heatmap, Line, Note, Part, Section, Strip, Table, Texts
 from rome.reports.resampling import LEVEL, Rows, bootstrap_intervals
@@ -113,7 +114,8 @@ def _worst(result: CorpusScore, table: Rows) -> Iterator[Part]:
 def _row(segment: SegmentScore, value: float) -> Section:
     """Return a segment that unfolds into its numbers, both texts and its worst errors."""
     errors = _worst_errors(segment)
-    values = [f"score {segment.score:.3f}", *(f"{part.name} {part.value:.3f}" for part in segment.components), *segment.flags]
+    measures = zip(MEASURES, segment.measures, strict=True)
+    values = [*(f"{name} {number:.3f}" for name, number in measures if number == number), *segment.flags]
     lines = tuple(line_of(side, segment, side, errors, CUT) for side in ("reference", "hypothesis"))
     known = segment.evidence.errors is not None
     listed: Part = error_lines(errors) if known else Note("No evidence: the numbers come from a stored table.")
@@ -204,7 +206,8 @@ def differences(comparison: Comparison) -> Table:
     ends = [abs(end) for measure in comparison for end in (measure.low, measure.high, measure.difference) if end == end]
     reach = max(*ends, 0.01) * 1.05
     rows = []
-    for one, share in zip(comparison, (comparison.score.difference, *comparison.contributions), strict=True):
+    shares = comparison.score.difference, *comparison.contributions, *[None] * len(SHARES)
+    for one, share in zip(comparison, shares, strict=True):
         low, middle, high = (0.5 + 0.5 * value / reach for value in (one.low, one.difference, one.high))
         pieces = ((low, high, "reach", 1.0),) if low == low else ()
         strip = Strip(pieces, ((0.5, "zero"), (middle, "mean")))
@@ -301,6 +304,10 @@ def _numbers(change: Change) -> Table:
         rows.append((name, x.value, step(x.value, y.value), y.value, gap, *shares))
     gap = change.difference
     rows.append(("score", before.score, step(before.score, after.score), after.score, gap, None, None, gap))
+    for name in SHARES:
+        x, y = getattr(before, name), getattr(after, name)
+        if x == x and y == y:
+            rows.append((name, x, step(x, y), y, y - x, None, None, None))
     costs = ("points before", "points after", "points difference")
     columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
     signed, title = ("difference", "points difference"), "Components and the points that each cost"

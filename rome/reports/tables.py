@@ -166,8 +166,8 @@ def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]
 
 # a corpus, as `rome score` prints it
 
-RIGHT = [True] * (2 + len(FEATURES))
-"""Segment and numbers are aligned to the right; the columns of texts follow them."""
+NUMBERS = ("segment", "score", *FEATURES, "complete", "faithful")
+"""The columns of numbers, aligned to the right; the columns of texts follow them."""
 HYPOTHESIS_WIDTH, NOTE_WIDTH, WORST = 36, 44, 3
 WHOLE = 200
 """Columns of a text in a table of unlimited width; a longer one would fill every other row with blanks."""
@@ -176,20 +176,20 @@ WHOLE = 200
 def corpus_table(result: CorpusScore) -> str:
     """Return one line per segment (score, components, hypothesis, flags and worst errors), then the means and the signature."""
     header, rows = corpus_header(False), map(corpus_row, result.segments)
-    right = RIGHT + [False] * (len(header) - len(RIGHT))
-    means = (result.score, *result.components)
+    right = [name in NUMBERS for name in header]
+    means = (result.score, *result.components, result.completeness, result.faithfulness)
     table = "\n".join(aligned(header, rows, right, last=lambda: corpus_means(means, len(header))))
     return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
 
 
 def corpus_header(notes: bool) -> list[str]:
     """Return the names of the columns of a corpus table."""
-    return ["segment", "score", *FEATURES, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
+    return [*NUMBERS, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
 
 
 def corpus_row(segment: SegmentScore, note: str | None = None, *, whole: bool = False) -> list[str]:
     """Return the cells of one segment in a corpus table; ``whole`` cuts its texts at WHOLE columns only."""
-    values = [f"{value:.3f}" for value in (segment.score, *(c.value for c in segment.components))]
+    values = [shown(value) for value in segment.measures]
     narrow, wide = (WHOLE, WHOLE) if whole else (HYPOTHESIS_WIDTH, NOTE_WIDTH)
     errors = sorted((error for error in segment.errors if error.severity != "none"), key=lambda error: -error.weight)
     remarks = "; ".join([*segment.flags, *map(error_note, errors[:WORST])])
@@ -198,8 +198,8 @@ def corpus_row(segment: SegmentScore, note: str | None = None, *, whole: bool = 
 
 
 def corpus_means(means: Sequence[float], columns: int) -> list[str]:
-    """Return the last line of a corpus table: the means of the score and the components."""
-    return ["mean", *(f"{value:.3f}" for value in means), *[""] * (columns - len(RIGHT))]
+    """Return the last line of a corpus table: the means."""
+    return ["mean", *map(shown, means), *[""] * (columns - 1 - len(means))]
 
 
 def corpus_footer(segments: int, score: float, signature: str) -> str:

@@ -106,7 +106,7 @@ class Comparison(Displayed):
     names
         The names of the two systems.
     differences
-        Of the score and of each component, in the order of MEASURES.
+        Of the score, each component, completeness and faithfulness, in the order of MEASURES.
     level
         Of the intervals.
     resamples, seed
@@ -132,17 +132,17 @@ class Comparison(Displayed):
         return Contributions(*np.mean([[*change.contributions] for change in self.changes], axis=0).tolist())
 
     def __getitem__(self, name: str) -> Difference:
-        """Return the difference of the score or of one component by its name. Raises InputError for another name."""
+        """Return the difference of one of MEASURES by its name. Raises InputError for another name."""
         if name not in MEASURES:
             raise InputError(f"the name must be one of {', '.join(MEASURES)}, got {name!r}")
         return self.differences[MEASURES.index(name)]
 
     def __iter__(self) -> Iterator[Difference]:
-        """Return the five differences, the score's first."""
+        """Return the differences, the score's first."""
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """Return the number of differences, five."""
+        """Return the number of differences."""
         return len(self.differences)
 
     @property

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import check_same_signature, fitted_on, labels
 from rome.exceptions import InputError
+from rome.features.errors.evidence import SHARES
 from rome.features.packages import import_failed
 from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
+from rome.reports.segment import SEVERITIES
 from rome.results.displayed import Displayed, plain
-from rome.results.segment import ComponentMeans, Components, Contributions, SegmentScore
+from rome.results.segment import ComponentMeans, Components, Contributions, SegmentScore, known_errors
 from rome.storage.files import as_input_error, open_output, raw_lines
 from rome.storage.rows import parse_json
 
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 Stored = tuple[str | None, SegmentScore]
 """The id of a segment, None without one, and its score."""
 
+SPAN = ("text", "start", "end")
+PLACES = [f"{side}_{part}" for side in ("reference", "hypothesis") for part in SPAN]
+ERROR = ("kind", "type", "severity", "weight", "confidence")
 REMEDY = "give what `rome score --format jsonl --evidence` wrote"
 _LONGEST = 1 << 28
 """Bytes of a line at most; only their own length is limited, because evidence repeats itself and packs well."""
@@ -59,10 +64,19 @@ class CorpusScore(Displayed):
         return ComponentMeans(*(_mean([getattr(s.components, name).value for s in self.segments]) for name in FEATURES))
 
     @property
+    def completeness(self) -> float:
+        """The mean share of the references that is neither missing nor wrong, in [0, 1]; nan where a segment has no evidence."""
+        return _mean([segment.completeness for segment in self.segments])
+
+    @property
+    def faithfulness(self) -> float:
+        """The mean share of the hypotheses that is neither added nor wrong, in [0, 1]; nan where a segment has no evidence."""
+        return _mean([segment.faithfulness for segment in self.segments])
+
+    @property
     def measures(self) -> NDArray[np.float64]:
-        """The score and the four components of each segment, (n, 5) float64, in the order of MEASURES."""
-        rows = [(segment.score, *(component.value for component in segment.components)) for segment in self]
-        return np.array(rows, dtype=np.float64).reshape(-1, len(MEASURES))
+        """The score, the four components, completeness and faithfulness of each segment, (n, 7) float64, in the order of MEASURES."""
+        return np.array([segment.measures for segment in self], dtype=np.float64).reshape(-1, len(MEASURES))
 
     def __len__(self) -> int:
         """Return the number of segments."""
@@ -112,13 +126,14 @@ class CorpusScore(Displayed):
         return CorpusScore(segments, signature)
 
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
-        """Return plain values, ready for JSON: score, means of the components, signature, and every segment's to_dict.
+        """Return plain values, ready for JSON: all means, signature, and every segment's to_dict.
 
         A supervised score adds ``scorer`` and ``fitted_on``, the rated sets.
         """
         row = {
             "score": self.score,
             "components": self.components,
+            **{name: getattr(self, name) for name in SHARES},
             "signature": self.signature,
             **labels(self.signature),
             "segments": [segment.to_dict(evidence=evidence) for segment in self.segments],
@@ -126,15 +141,29 @@ class CorpusScore(Displayed):
         return dict(plain(row))
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """Return one row per segment: texts, score, the four components, their ``_raw`` and ``_contribution`` columns, flags.
+        """Return one row per segment: texts, score, the four components, completeness, faithfulness, ``_raw`` and ``_contribution`` of
+        the components, the number of errors of each severity (``critical_count``), flags.
 
         A supervised score adds a column ``scorer``. Raises ModelMissingError, with the install command, without pandas.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise import_failed(error, "to_dataframe", "pandas") from error
-        return pandas.DataFrame(self.columns())
+        return _pandas("to_dataframe").DataFrame(self.columns())
+
+    def errors_to_dataframe(self) -> pandas.DataFrame:
+        """Return one row per error: segment, kind, type, severity, weight, confidence, the span in each text, both texts.
+
+        The columns of a span (``reference_text``, ``_start``, ``_end``; ``hypothesis_text`` ...) are empty in a text that the error does not
+        touch. Raises InputError for a segment without evidence, ModelMissingError without pandas.
+        """
+        rows = []
+        for segment in self:
+            for error in known_errors(segment):
+                spans = [getattr(span, part, None) for span in (error.reference, error.hypothesis) for part in SPAN]
+                described = [getattr(error, name) for name in ERROR]
+                rows.append((segment.segment, *described, *spans, segment.reference, segment.hypothesis))
+        columns = ["segment", *ERROR, *PLACES, "reference", "hypothesis"]
+        types = {"segment": "int64", "weight": "float64", "confidence": "float64"}
+        types |= {name: "Int64" for name in PLACES if not name.endswith("text")}
+        return _pandas("errors_to_dataframe").DataFrame(rows, columns=columns).astype(types)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of `to_dataframe` as lists, one value per segment."""
@@ -143,7 +172,9 @@ class CorpusScore(Displayed):
         columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
         for ending, field in (("", "value"), ("_raw", "raw")):
             columns |= {f"{name}{ending}": [getattr(getattr(row.components, name), field) for row in rows] for name in FEATURES}
+            columns |= {} if ending else {name: [getattr(row, name) for row in rows] for name in SHARES}
         columns |= {f"{name}_contribution": [getattr(row.contributions, name) for row in rows] for name in FEATURES}
+        columns |= {f"{severity}_count": [row.error_counts.get(severity) for row in rows] for severity in SEVERITIES}
         columns["flags"] = [",".join(row.flags) for row in rows]
         return columns | ({"scorer": ["supervised"] * len(rows)} if fitted_on(self.signature) else {})
 
@@ -173,6 +204,15 @@ class CorpusScore(Displayed):
         return corpus_document(self)
 
 
+def _pandas(name: str) -> Any:
+    """Return pandas for a method of this name. Raises ModelMissingError, with the install command, without it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise import_failed(error, name, "pandas") from error
+    return pandas
+
+
 def _mean(values: list[float]) -> float:
     """Return the mean; nan without values."""
     return sum(values) / len(values) if values else float("nan")
@@ -187,7 +227,7 @@ def stored_line(segment: SegmentScore, *, name: str | None = None, evidence: boo
 def iter_scores(path: str) -> Iterator[Stored]:
     """Yield the id (None without one) and the score of every segment of a file, gzip or not; one line is in memory at a time.
 
-    A file that was written without ``--evidence`` gives segments whose evidence is None.
+    A file that was written without ``--evidence`` gives segments whose only evidence are the errors.
     Raises InputError, with file and line, for any other file.
     """
     with as_input_error(path), open(path, "rb") as stream:
@@ -207,6 +247,15 @@ def iter_scores(path: str) -> Iterator[Stored]:
                 raise InputError(f"{place}: not a stored score ({type(error).__name__}: {error}): {REMEDY}") from error
 
 
+def _errors_lost(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the evidence of errors as the losses of a row without evidence contain it; None where its errors are not known."""
+    raw, errors = (
+        row["components"]["errors"]["raw"],
+        [loss["error"] for loss in row.get("losses", ()) if loss["error"] is not None],
+    )
+    return {"errors": errors, "count": raw} if errors or row.get("completeness", not raw) else None
+
+
 def _segment_from(row: dict[str, Any]) -> SegmentScore:
     """Return the SegmentScore whose ``to_dict()`` is the row; its tree edits are read, not computed.
 
@@ -218,6 +267,7 @@ def _segment_from(row: dict[str, Any]) -> SegmentScore:
     parts = []
     for name in FEATURES:
         part, stored = row["components"][name], evidence.get(name)
+        stored = _errors_lost(row) if name == "errors" and stored is None else stored
         read = None if stored is None else feature_class(name).evidence_from_dict(stored)
         parts.append(Component(name, number(part["value"]), number(part["raw"]), string(part["unit"]), read))
     return SegmentScore(

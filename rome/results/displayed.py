@@ -65,8 +65,7 @@ def plain(value: Any) -> Any:
     """Convert a value to dictionaries, lists, str, int, float, bool and None.
 
     Dataclasses become dictionaries of their public fields, and of ``operations`` where a class computes them on demand; arrays and
-    tuples become lists; a number that is not finite becomes None, because JSON cannot represent it. An error span takes the
-    customary form ``{text, start, end, severity, confidence, type, reference: {text, start, end}}``.
+    tuples become lists; a number that is not finite becomes None, because JSON cannot represent it.
     """
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -77,7 +76,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return _error_span(value) if hasattr(value, "severity") else _dataclass(value)
+        return _dataclass(value)
     return [plain(inner) for inner in value]
 
 
@@ -87,11 +86,3 @@ def _dataclass(value: Any) -> dict[str, Any]:
     if hasattr(value, "operations"):
         row["operations"] = plain(value.operations)
     return row
-
-
-def _error_span(error: Any) -> dict[str, Any]:
-    """Return the fields with the place in the hypothesis at the top and the one in the reference below ``reference``; either may be None."""
-    row = _dataclass(error)
-    place = row.pop("hypothesis") or {"text": None, "start": None, "end": None}
-    reference = row.pop("reference")
-    return {**place, **row, "reference": reference}

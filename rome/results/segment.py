@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from rome.combining.contributions import Loss, losses_of
 from rome.combining.signature import check_same_signature, fitted_on, labels
 from rome.config import Scorer
 from rome.exceptions import InputError
-from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, value_of
+from rome.features.errors.evidence import SHARES, ErrorsEvidence, ErrorSpan, share_of, value_of
 from rome.features.values import FEATURES, Component
+from rome.reports.segment import SEVERITIES
 from rome.results.displayed import Displayed, plain
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 COUNTERFACTUAL = "counterfactual"
 """The flag of a segment that was not measured: `counterfactual` removed some of its errors."""
+
+NO_EVIDENCE = "segment {} has no evidence (it was read from a stored table): score its texts first"
 
 NEAR = 1e-9
 """The largest difference of equal numbers; another machine's logarithm may round the last digit differently."""
@@ -129,6 +132,31 @@ class SegmentScore(Displayed):
         return () if evidence is None else evidence.errors
 
     @property
+    def error_counts(self) -> dict[str, int]:
+        """The number of errors of each severity, the worst first; empty without evidence."""
+        known = self.components.errors.evidence is not None
+        return {severity: sum(error.severity == severity for error in self.errors) for severity in SEVERITIES if known}
+
+    @property
+    def completeness(self) -> float:
+        """The share of the reference that is neither missing nor wrong, in [0, 1] (see `share_of`); nan without evidence."""
+        return self._share("reference")
+
+    @property
+    def faithfulness(self) -> float:
+        """The share of the hypothesis that is neither added nor wrong, in [0, 1] (see `share_of`); nan without evidence."""
+        return self._share("hypothesis")
+
+    def _share(self, side: Literal["reference", "hypothesis"]) -> float:
+        evidence = self.components.errors.evidence
+        return math.nan if evidence is None else share_of(side, len(getattr(self, side)), evidence.errors)
+
+    @property
+    def measures(self) -> tuple[float, ...]:
+        """The score, the four components, completeness and faithfulness, in the order of MEASURES."""
+        return self.score, *(component.value for component in self.components), self.completeness, self.faithfulness
+
+    @property
     def losses(self) -> tuple[Loss, ...]:
         """The lost points, the largest loss first: the contributions, with that of ``errors`` divided among its errors by weight.
 
@@ -140,7 +168,7 @@ class SegmentScore(Displayed):
         """Return plain values, ready for JSON; evidence=False omits the (long) evidence, but the losses keep their errors."""
         row: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
         row["components"] = {c.name: {"value": c.value, "raw": c.raw, "unit": c.unit} for c in self.components}
-        row["losses"] = self.losses
+        row |= {name: getattr(self, name) for name in (*SHARES, "losses")}
         row |= labels(self.signature)
         if evidence:
             row["evidence"] = {name: getattr(self.evidence, name) for name in FEATURES}
@@ -270,7 +298,7 @@ class Change(Displayed):
         row = {
             "reference": self.before.reference,
             "hypotheses": {"before": self.before.hypothesis, "after": self.after.hypothesis},
-            "score": {"before": self.before.score, "after": self.after.score, "difference": self.difference},
+            **{name: _triple(getattr(self.before, name), getattr(self.after, name)) for name in ("score", *SHARES)},
             "components": _triples(*([c.value for c in side.components] for side in (self.before, self.after))),
             "contributions": _triples(*(list(side.contributions) for side in (self.before, self.after))),
             "went": self.went,
@@ -319,12 +347,21 @@ def _counted_errors(segment: SegmentScore) -> ErrorsEvidence:
     """Return the errors of a segment, after checking that its errors component can be computed from them."""
     where, evidence = f"segment {segment.segment}", segment.evidence.errors
     if evidence is None or segment.evidence.semantic is None:
-        raise InputError(f"{where} has no evidence (it was read from a stored table): score its texts first")
+        raise InputError(NO_EVIDENCE.format(segment.segment))
     if not segment.evidence.semantic.hypothesis_words and segment.evidence.semantic.reference_words:
-        raise InputError(f"{where} has an empty hypothesis, which has the full count in any case: there is not an error to drop")
+        raise InputError(
+            f"{where} has an empty hypothesis, which has the full count in any case: there is not an error to drop"
+        )
     if abs(_component(segment, evidence).value - segment.components.errors.value) > NEAR:
         raise InputError(f"{where}: its errors do not add up to its errors component: score its texts again")
     return evidence
+
+
+def known_errors(segment: SegmentScore) -> tuple[ErrorSpan, ...]:
+    """Return the errors that lower the score. Raises InputError for a segment without evidence."""
+    if segment.evidence.errors is None:
+        raise InputError(NO_EVIDENCE.format(segment.segment))
+    return segment.errors
 
 
 def _checked_net(segment: SegmentScore, combiner: Combiner | None) -> Combiner:
@@ -377,5 +414,9 @@ def _identity(error: ErrorSpan) -> tuple[Any, ...]:
 
 def _triples(before: Sequence[float], after: Sequence[float]) -> dict[str, dict[str, float]]:
     """Return before, after and difference of each feature."""
-    rows = zip(FEATURES, before, after, strict=True)
-    return {name: {"before": old, "after": new, "difference": new - old} for name, old, new in rows}
+    return {name: _triple(old, new) for name, old, new in zip(FEATURES, before, after, strict=True)}
+
+
+def _triple(before: float, after: float) -> dict[str, float]:
+    """Return before, after and difference of one number."""
+    return {"before": before, "after": after, "difference": after - before}

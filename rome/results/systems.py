@@ -149,7 +149,7 @@ def iter_systems(files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[
 
 @dataclass(frozen=True)
 class Standing:
-    """The place of one system among all: its means of the MEASURES, their intervals (5, 2), and its comparison with the first.
+    """The place of one system among all: its means of the MEASURES, their intervals (7, 2), and its comparison with the first.
 
     Attributes
     ----------
