@@ -113,7 +113,7 @@ def test_every_format_is_the_same_in_blocks(
         assert found["segments"] == whole["segments"] and set(found) == set(whole)
         assert found["score"] == pytest.approx(whole["score"]) and found["components"] == pytest.approx(whole["components"])
     if name == "tsv":
-        assert {line.count("\t") for line in printed.splitlines()} == {12}
+        assert {line.count("\t") for line in printed.splitlines()} == {17}
     assert not list(tmp_path.glob("*.partial"))
 
 

@@ -77,8 +77,9 @@ class LineScorer:
             return json.dumps(corpus_row(segment, note if self.found.notes else None, whole=True), ensure_ascii=False)
         if self.name == "tsv":
             name = [id.translate(BLANKS)] if self.found.ids else []
-            numbers = [*segment.measures, *segment.contributions, *segment.error_counts.values()]
-            cells = [segment.segment, *name, *numbers, segment.reference_index, ",".join(segment.flags)]
+            counts = (segment.error_counts.get(severity, "") for severity in SEVERITIES)
+            numbers = [*segment.measures, *segment.contributions, *counts, segment.reference_index]
+            cells = [segment.segment, *name, *numbers, ",".join(segment.flags)]
             return tsv_line(cells, segment.signature)
         return stored_line(segment, name=id if self.found.ids else None, evidence=self.evidence)
 
