@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pairs_metric import PairsMetric
 
+from rome.features.errors.evidence import ErrorsEvidence
 from rome.features.values import FEATURES, Component
 from rome.results import Components, Contributions, CorpusScore, SegmentScore
 
@@ -33,7 +34,9 @@ class PacedMetric(PairsMetric):
                 raise RuntimeError("a row that fails")
             digest = hashlib.blake2b("\0".join([*given, hypothesis]).encode(), digest_size=16).digest()
             values = [int.from_bytes(digest[i : i + 4], "big") / 2**32 for i in range(0, 16, 4)]
-            parts = [Component(name, value, 3 * value, "units") for name, value in zip(FEATURES, values, strict=True)]
+            proofs = [None, None, None, ErrorsEvidence((), 0.0)]
+            rows = zip(FEATURES, values, proofs, strict=True)
+            parts = [Component(name, value, 3 * value, "units", proof) for name, value, proof in rows]
             score, shares = sum(values) / 4, [(value - 1.0) / 4 for value in values]
             segments.append(
                 SegmentScore(n, given[0], hypothesis, 0, score, Components(*parts), Contributions(*shares), (), self.signature)
