@@ -122,7 +122,7 @@ def test_leaderboard_needs_no_script(show: Open, results: dict[str, CorpusScore]
     best = max(results, key=lambda name: results[name].score)
     assert rows.nth(0).locator("th").inner_text() == best
     assert f"{results[best].score:.3f}" in rows.nth(0).inner_text()
-    assert page.locator("#distributions svg").count() == 10
+    assert page.locator("#distributions svg").count() == 14
     assert "needs JavaScript" in page.locator("#segments").inner_text()
     assert not page.locator("#browse").is_visible()
 
@@ -317,7 +317,7 @@ def test_structure_serves_every_reader(show: Open) -> None:
     assert len(idents) == len(set(idents))
 
 
-@pytest.mark.parametrize("width", [360, 800, 1400])
+@pytest.mark.parametrize("width", [360, 800, 1400, 1440])
 def test_page_fits_the_window(show: Open, width: int) -> None:
     """The page never scrolls sideways, nor does an open segment; on a narrow screen every number has its name."""
     page = show("#open=12:old", viewport={"width": width, "height": 800})

@@ -207,7 +207,7 @@ class Table {
     this.columns = [
       { name: "segment", title: "segment" },
       ...(rows.width > 1 ? [{ name: "system", title: "system" }] : []),
-      ...rows.measures.map((name) => number(name)),
+      ...rows.measures.map((name) => number(name, { completeness: "complete", faithfulness: "faithful" }[name])),
       ...(rows.width > 1 ? [number("difference")] : []),
       { name: "", title: "output and reference" },
       { name: "errors found", title: "flags and errors", countable: true },
