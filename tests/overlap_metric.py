@@ -100,11 +100,9 @@ def evidence(reference: str, hypothesis: str) -> ErrorsEvidence:
     """A minor error for each word that the other text lacks."""
     found = []
     for kind, own, other in (("missing", reference, hypothesis), ("unnecessary", hypothesis, reference)):
-        for word in re.finditer(r"\S+", own):
-            if word.group() not in other.split():
-                span = TextSpan(word.group(), *word.span())
-                places = (span, None) if kind == "missing" else (None, span)
-                found.append(ErrorSpan(kind, "noun", "minor", 1.0, 0.9, *places))  # type: ignore[arg-type]
+        for word in (word for word in re.finditer(r"\S+", own) if word.group() not in other.split()):
+            places = (TextSpan(word.group(), *word.span()), None)
+            found.append(ErrorSpan(kind, "noun", "minor", 1.0, 0.9, *places[:: 1 if kind == "missing" else -1]))  # type: ignore[arg-type]
     return ErrorsEvidence(tuple(found), float(len(found)))
 
 

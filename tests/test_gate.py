@@ -278,12 +278,8 @@ def test_the_least_completeness_and_faithfulness() -> None:
     """A segment below fails with its number; ignored errors do not lower it; a baseline that is as low excuses it; evidence is needed."""
     segments = [scored(0, errors=[error(5.0, "missing", hypothesis=None)]), scored(1)]
     result = check_limits(segments, Limits(completeness=0.95, faithfulness=1.0))
-    assert [(offence.name, offence.low, offence.message) for offence in result.offences] == [
-        ("0", ("completeness",), "completeness 0.885")
-    ]
-    assert result.summary.endswith(
-        "1 segments below a completeness of 0.95, 0 segments below a faithfulness of 1 in 2 segments"
-    )
+    assert [(o.name, o.low, o.message) for o in result.offences] == [("0", ("completeness",), "completeness 0.885")]
+    assert "1 segments below a completeness of 0.95, 0 segments below a faithfulness of 1 in 2" in result.summary
     assert result.to_dict()["offences"][0]["completeness"] == segments[0].completeness
     assert "| segment | score | completeness | faithfulness |" in gate_markdown(result)
     assert check_limits(segments, Limits(completeness=0.95, ignore=["noun"])).passed
@@ -296,18 +292,18 @@ def test_check_command_has_every_limit(rome: Run, tmp_path: Path) -> None:
     """The options, a file without evidence, and what is said about a wrong name."""
     path = stored(tmp_path / "s.jsonl", [scored(0, errors=[error(5.0, "unnecessary", reference=None)])], evidence=False)
     for words, code in (
-        ((), 0),
-        (("--max-added", "0"), 1),
-        (("--max-added", "0", "--ignore", "noun", "casing"), 0),
-        (("--max-type", "noun=0", "--max-type", "number=0"), 1),
-        (("--max-missing", "0", "--min-completeness", "1"), 0),
-        (("--min-faithfulness", "0.9"), 1),
+        ("", 0),
+        ("--max-added 0", 1),
+        ("--max-added 0 --ignore noun casing", 0),
+        ("--max-type noun=0 --max-type number=0", 1),
+        ("--max-missing 0 --min-completeness 1", 0),
+        ("--min-faithfulness 0.9", 1),
     ):
-        assert rome("check", "--scores", path, *words)[0] == code, words
+        assert rome("check", "--scores", path, *words.split())[0] == code, words
     for words, told in (
-        (("--max-type", "noun"), "--max-type must be TYPE=N, such as number=0, got 'noun'"),
-        (("--max-type", "nouns=1"), "got 'nouns'"),
-        (("--ignore", "capitals"), "ignore must be some of critical, major, minor, added, missing, negation"),
+        ("--max-type noun", "--max-type must be TYPE=N, such as number=0, got 'noun'"),
+        ("--max-type nouns=1", "got 'nouns'"),
+        ("--ignore capitals", "ignore must be some of critical, major, minor, added, missing, negation"),
     ):
-        code, _, line = rome("check", "--scores", path, *words)
+        code, _, line = rome("check", "--scores", path, *words.split())
         assert code == 2 and told in line and line.count("\n") == 1

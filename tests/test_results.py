@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
+from rome.features.errors.evidence import SHARES, ErrorSpan, TextSpan, severity_of, share_of
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, CorpusScore, SegmentScore
-from rome.results.comparison import compare
+from rome.results.comparison import MEASURES, compare
 from rome.results.corpus import stored_line
 from rome.results.segment import Change
 
-from scored_segments import corpus
+from overlap_metric import OverlapMetric
+from scored_segments import corpus, error, scored
 
 Make = Callable[..., SegmentScore]
 
@@ -219,3 +225,96 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("  -.24  number, major\n", "grammar       ------------------    0.875   0.0000 points  -0.134 log probability\n"),
     ):
         assert expected in text
+
+
+# completeness and faithfulness
+
+REFERENCE, HYPOTHESIS = "The cat sleeps on the mat all day.", "The dog sleeps on a mat, and snores."
+SIDES = {"missing": (True, False), "unnecessary": (False, True), "replacement": (True, True), "order": (True, True)}
+
+
+def spans(text: str) -> st.SearchStrategy[TextSpan]:
+    """Pieces of a text."""
+    places = st.tuples(st.integers(0, len(text) - 1), st.integers(1, 9))
+    return places.map(lambda at: TextSpan(text[at[0] : at[0] + at[1]], at[0], min(at[0] + at[1], len(text))))
+
+
+def listed(kind: str) -> st.SearchStrategy[ErrorSpan]:
+    """Errors of words with the spans that their kind has."""
+    places = (spans(text) if has else st.none() for has, text in zip(SIDES[kind], (REFERENCE, HYPOTHESIS), strict=True))
+    found = st.tuples(st.floats(0.01, 25.0), *places)
+    return found.map(lambda it: ErrorSpan(kind, "noun", severity_of(it[0]), it[0], 0.9, *it[1:]))  # type: ignore[arg-type]
+
+
+def both(errors: list[ErrorSpan]) -> tuple[float, float]:
+    """Completeness and faithfulness of a segment with these errors."""
+    segment = scored(reference=REFERENCE, hypothesis=HYPOTHESIS, errors=errors)
+    return segment.completeness, segment.faithfulness
+
+
+@given(st.lists(st.sampled_from(sorted(SIDES)).flatmap(listed), max_size=5))
+def test_the_laws_of_both_shares(errors: list[ErrorSpan]) -> None:
+    """In [0, 1]; 1 exactly without such an error; to take one away never lowers either; swapped texts swap them."""
+    found = both(errors)
+    kinds = {error.kind for error in errors}
+    assert all(0.0 <= share <= 1.0 for share in found)
+    assert (found[0] == 1.0) == kinds.isdisjoint({"missing", "replacement", "order"})
+    assert (found[1] == 1.0) == kinds.isdisjoint({"unnecessary", "replacement", "order"})
+    for n in range(len(errors)):
+        fewer = both([*errors[:n], *errors[n + 1 :]])
+        assert fewer[0] >= found[0] and fewer[1] >= found[1]
+    other = {"missing": "unnecessary", "unnecessary": "missing"}
+    swapped = [replace(e, kind=other.get(e.kind, e.kind), reference=e.hypothesis, hypothesis=e.reference) for e in errors]
+    back = scored(reference=HYPOTHESIS, hypothesis=REFERENCE, errors=swapped)
+    assert (back.faithfulness, back.completeness) == found
+
+
+def test_the_formula() -> None:
+    """A major or critical error takes its characters whole, a minor one weight / 3; the heaviest of several counts; the surface does not."""
+    assert share_of("reference", 10, [error(5.0, reference="cat")]) == pytest.approx(0.7)
+    assert share_of("reference", 10, [error(10.0, reference="cat"), error(1.5, reference="cats")]) == pytest.approx(0.65)
+    assert share_of("hypothesis", 10, [error(1.5, hypothesis="dog")]) == pytest.approx(0.85)
+    assert share_of("hypothesis", 10, [error(5.0, "surface")]) == share_of("hypothesis", 10, []) == 1.0
+    everything = ErrorSpan("missing", "omission", "critical", 25.0, 1.0, TextSpan(REFERENCE, 0, len(REFERENCE)), None)
+    segment = scored(reference=REFERENCE, hypothesis="", errors=[everything])
+    assert (segment.completeness, segment.faithfulness) == (0.0, 1.0)
+    (best,) = OverlapMetric().score(references=[["dogs bark", "a dog barks now"]], hypotheses=["a dog barks"])
+    assert (best.reference_index, best.completeness, best.faithfulness) == (1, pytest.approx(1 - 3 / 3 / 15), 1.0)
+
+
+def test_both_are_beside_the_score_everywhere() -> None:
+    """In plain values, tables, data frames, documents, comparisons and changes; their means; nan and null without evidence."""
+    result, bare = corpus(25, 1), corpus(3, 1, evidence=False)
+    first, row = result[0], result.to_dict()
+    assert (row["completeness"], row["faithfulness"]) == pytest.approx((result.completeness, result.faithfulness))
+    assert result.completeness == pytest.approx(sum(s.completeness for s in result) / 25)
+    assert row["segments"][0]["faithfulness"] == first.faithfulness == first.measures[MEASURES.index("faithfulness")]
+    assert list(result.to_dataframe()["completeness"]) == [s.completeness for s in result]
+    assert "complete  faithful" in str(result) and f"  {result.faithfulness:.3f}" in str(result)
+    for shown in (str(first), first._repr_html_(), result._repr_html_(), str(Change(first, scored(reference=first.reference)))):
+        assert "completeness" in shown and "faithfulness" in shown
+    comparison = compare(result, corpus(25, 2))
+    assert comparison["faithfulness"].a == pytest.approx(result.faithfulness) and "completeness" in str(comparison)
+    assert Change(first, first).to_dict()["completeness"]["after"] == first.completeness
+    assert math.isnan(bare.completeness) and json.loads(json.dumps(bare.to_dict(), allow_nan=False))["faithfulness"] is None
+    assert "completeness" not in str(bare[0]) and bare[0].error_counts == {}
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+def test_files_of_earlier_versions_have_them_too(evidence: bool, tmp_path: Path) -> None:
+    """Computed from the stored errors, which had the hypothesis' span at the top, or without evidence from those of the losses."""
+    result = corpus(9, 4)
+
+    def earlier(row: dict[str, Any]) -> dict[str, Any]:
+        """The object as an earlier version wrote it."""
+        kept = {name: value for name, value in row.items() if name not in SHARES}
+        return kept | (kept.pop("hypothesis") or dict.fromkeys(("text", "start", "end"))) if "severity" in row else kept
+
+    path = tmp_path / "old.jsonl"
+    rows = (json.loads(json.dumps(s.to_dict(evidence=evidence)), object_hook=earlier) for s in result)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert '"hypothesis": {"text"' not in path.read_text() and not any(name in path.read_text() for name in SHARES)
+    loaded = CorpusScore.load(path)
+    assert loaded.measures.tolist() == result.measures.tolist()
+    assert loaded.to_dict(evidence=False) == result.to_dict(evidence=False)
+    assert len(loaded.errors_to_dataframe()) == len(result.errors_to_dataframe())

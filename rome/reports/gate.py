@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from rome.features.errors.evidence import SHARES
 from rome.reports.tables import shown
-from rome.results.gate import LEAST
 from rome.text_table import shorten, visible
 
 if TYPE_CHECKING:
     from rome.results.gate import GateResult, Offence
+
+
+NUMBERS = ("score", *SHARES)
 
 
 def gate_text(result: GateResult) -> str:
@@ -46,11 +49,11 @@ def gate_markdown(result: GateResult) -> str:
     """Return a heading, the counts beside their limits, and a table of the offending segments."""
     lines = [f"### RoMe: {'passed' if result.passed else 'failed'}", "", f"{result.summary}.", ""]
     if result.offences:
-        header = ("segment", *LEAST, "what", "reference", "hypothesis")
+        header = ("segment", *NUMBERS, "what", "reference", "hypothesis")
         lines += [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
         for offence in result.offences:
             cells = (offence.message, offence.segment.reference, offence.segment.hypothesis)
-            numbers = (shown(getattr(offence.segment, name)) for name in LEAST)
+            numbers = (shown(getattr(offence.segment, name)) for name in NUMBERS)
             lines.append("| " + " | ".join([_cell(offence.name), *numbers, *map(_cell, cells)]) + " |")
     return "\n".join(lines) + "\n"
 
