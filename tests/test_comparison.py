@@ -104,8 +104,8 @@ def test_a_better_system_is_seen(systems: tuple[CorpusScore, CorpusScore]) -> No
     better = CorpusScore(tuple(replace(s, score=s.score + 0.01 + 0.001 * (s.segment % 3)) for s in worse), worse.signature)
     found = compare(better, worse, names=("new", "old"))
     assert found.score.decided and found.score.p_value < 0.01 and found.score.wins == 40
-    assert str(found).startswith("new is 0.0110 ahead of old on 40 segments; the 95% interval of the difference excludes 0")
-    assert str(compare(worse, better, names=("old", "new"))).startswith("new is 0.0110 ahead of old")
+    assert str(found).startswith("new is 0.011 ahead of old on 40 segments; the 95% interval of the difference excludes 0")
+    assert str(compare(worse, better, names=("old", "new"))).startswith("new is 0.011 ahead of old")
 
 
 @pytest.mark.parametrize("count", [1, 7, 40, 60])
@@ -170,6 +170,6 @@ def test_text_names_what_moved() -> None:
     place = lines.index(next(line for line in lines if "  segment 0" in line))
     assert lines[place].split(": ")[-1].startswith("errors +")
     assert lines[place + 1].split() == ["reference", *better.reference.split()]
-    assert lines[place + 2].split()[:2] == ["new", f"{better.score:.4f}"]
+    assert lines[place + 2].split()[:2] == ["new", f"{better.score:.3f}"]
     assert lines[-1] == f"signature  {better.signature}"
     assert p_text(0.0004) == "<0.001" and p_text(0.25) == "0.250"

@@ -189,7 +189,7 @@ def test_text_shows_every_number_and_the_errors() -> None:
     lines = str(Change(before, scored(hypothesis="A cat sleeps."))).splitlines()
     start = lines.index("before     The dog sleeps on the mat.")
     assert lines[start + 1] == "after      A cat sleeps." and "What moved the points" in lines[:start]
-    went = '  3.00  major replacement: noun "cat" -> "dog"  (reference 4-7, hypothesis 4-7; confidence 0.70)'
+    went = '   3.000  major replacement: noun "cat" -> "dog"  (reference 4-7, hypothesis 4-7; confidence 0.700)'
     slight = "  differences not counted: cat -> w0, cat -> w1, cat -> w2"
     start = lines.index("Errors that went")
     assert lines[start : start + 6] == ["Errors that went", went, slight, "", "Errors that came", "  None."]

@@ -211,18 +211,18 @@ def test_table_shows_score_components_and_worst_errors(make_segment: Make) -> No
     assert lines[2].endswith('major replacement:number "Five" -> "Four";…')
     assert "identical; major" in lines[3]
     assert lines[5].split() == ["mean", "0.500", "0.900", "0.667", "0.875", "0.770", "0.750", "0.712"]
-    assert lines[-1] == "2 segments, score 0.5000, signature rome:test"
+    assert lines[-1] == "2 segments, score 0.500, signature rome:test"
 
 
 def test_explanation_names_everything(make_segment: Make) -> None:
     """Texts, alignment, unaligned words, trees, edits, sentences and errors are all there."""
     text = str(make_segment(flags=("identical",)))
     for expected in (
-        *("reference   Five cats sleep.\n", "identical", "  Five   .80  Four\n", "  ∅           soundly\n"),
+        *("reference   Five cats sleep.\n", "identical", "  Five   0.800  Four\n", "  ∅             soundly\n"),
         *("    cat (nsubj)      =    cat (nsubj)\n      five (nummod)  ≠      four (nummod)\n", "−    soundly (advmod)"),
         "0.875      1.000  Four cats sleep soundly.",
-        '4.50  major replacement: number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.90)',
-        *("  -.24  number, major\n", "grammar       ------------------    0.875   0.0000 points  -0.134 log probability\n"),
+        ' 4.500  major replacement: number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.900)',
+        *("  -0.245  number, major\n", "grammar       ------------------    0.875   0.000  points  -0.134  log probability\n"),
     ):
         assert expected in text
 

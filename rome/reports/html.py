@@ -133,7 +133,7 @@ def _numbers(figure: Heatmap) -> list[list[tuple[float, str]]]:
 def _node_width(node: TreeNode) -> float:
     """Return the pixels from the left side of the drawing of a tree to the end of a node."""
     words = shorten(node.label, 18) + shorten(node.relation, 18)
-    return round(24.5 + 12 * min(node.depth, 12) + 7.6 * display_width(words))
+    return round(24.5 + 12 * min(node.depth, 12) + 8.8 * display_width(words))
 
 
 def _places(value: float) -> str:

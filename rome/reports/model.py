@@ -108,7 +108,7 @@ class Heatmap:
     values: NDArray[np.float64]
     groups: tuple[str, ...] = ()
     note: str = ""
-    digits: int = 2
+    digits: int = 3
     axis: str = ""
     ends: tuple[float, float] | None = None
 

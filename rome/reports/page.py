@@ -129,13 +129,10 @@ def _place(known: dict[str, int], value: str) -> int:
 
 
 def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
-    """Return the systems with their means, the intervals of the scores drawn on one scale, and the difference to the first."""
-    ends = [float(end) for row in rows for end in (*row.intervals[0], row.means[0]) if not math.isnan(end)] or [0.0, 1.0]
-    air = max((max(ends) - min(ends)) * 0.08, (0.02 - (max(ends) - min(ends))) / 2)
-    low, high = min(ends) - air, max(ends) + air
+    """Return the systems with their means, the intervals of the scores drawn from 0 to 1, and the difference to the first."""
     lines, strong = [], []
     for number, row in enumerate(rows):
-        start, end, middle = ((float(value) - low) / (high - low) for value in (*row.intervals[0], row.means[0]))
+        start, end, middle = map(float, (*row.intervals[0], row.means[0]))
         strip = Strip(((start, end, "reach", 1.0),), ((middle, "mean"),)) if start == start else Strip()
         cells: list[Any] = [row.name, row.rank, *((strip,) if segments > 1 else ())]
         for mean, interval in zip(row.means, row.intervals, strict=True):
@@ -160,7 +157,7 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
         signed=difference,
         right=("p",),
         strong=tuple(strong),
-        scale=(f"{low:.2f}", f"{high:.2f}") if segments > 1 else (),
+        scale=("0", "1") if segments > 1 else (),
     )
 
 

@@ -58,12 +58,10 @@ NODES = 100
 """Nodes of a tree that is drawn at most."""
 SIGNS = {"match": "=", "change": "≠", "insert": "+", "delete": "−"}
 """The signs between the nodes of two trees."""
-SMALLEST = 0.005
-"""The share of the highest value of a matrix below which a cell is blank; the smallest loss that does not round to 0 points."""
+SMALLEST, FAINT = 0.0005, 0.05
+"""The smallest loss that does not round to 0 points; the share of the highest value of a matrix below which a cell is blank."""
 STEPS = 12
 """Rows of the waterfall at most; the rest is one row."""
-GRID = 0.05
-"""The ends of the waterfall's scale are multiples of it."""
 LEGEND = (
     "Reference first, hypothesis second. A line links equal words; a number is the similarity of two different words; ∅ means no "
     "counterpart."
@@ -78,7 +76,7 @@ def segment_document(segment: SegmentScore, *, every: bool = True) -> model.Docu
     spans = () if errors is None else (*errors.errors, *errors.differences)
     name = "reference" + (f" {segment.reference_index}" if segment.reference_index else "")
     lines = [line_of(name, segment, "reference", spans), line_of("hypothesis", segment, "hypothesis", spans)]
-    head = model.Head(f"{segment.score:.4f}", words, (*([note] if note else []), *segment.flags))
+    head = model.Head(f"{segment.score:.3f}", words, (*([note] if note else []), *segment.flags))
     lost = any(loss.loss for loss in segment.losses)
     parts: list[model.Part] = [head, losses(segment) if lost else model.Note("No point lost."), model.Texts(tuple(lines))]
     parts += [model.Note(STORED)] if not any(getattr(segment.evidence, feature) for feature in FEATURES) else []
@@ -102,7 +100,7 @@ def line_of(name: str, segment: SegmentScore, side: Side, errors: Sequence[Error
         span = getattr(error, side)
         if span is not None and span.end <= len(shown):
             start = min(max(0, span.start), len(shown))
-            words = f"{error.severity} {kind_of(error)}, weight {error.weight:.2f}, confidence {error.confidence:.2f}"
+            words = f"{error.severity} {kind_of(error)}, weight {error.weight:.3f}, confidence {error.confidence:.3f}"
             marks.append(model.Mark(number, error.severity, start, max(start, span.end), words))
     rest = f"… and {len(text) - len(shown)} more characters" if len(text) > len(shown) else ""
     return model.Line(name, shown, tuple(marks), rest)
@@ -196,21 +194,13 @@ def waterfall(name: str, title: str, start: tuple[str, float], steps: Sequence[S
         large.append((sum(small), f"{len(small)} smaller", ""))
     levels = list(itertools.accumulate((points for points, *_ in large), initial=start[1]))
     levels[-1] = start[1] + math.fsum(points for points, *_ in steps)
-    low = math.floor((min(levels) - GRID / 5) / GRID) * GRID
-    low = max(0.0, min(low, 1.0 - 2 * GRID))
-    places = [min(1.0, max(0.0, (level - low) / (1.0 - low))) for level in levels]
-    rows = [(start[0], model.Strip((), ((places[0], "mean"),)), fixed(levels[0], 2), "")]
+    places = [min(1.0, max(0.0, level)) for level in levels]
+    rows = [(start[0], model.Strip((), ((places[0], "mean"),)), fixed(levels[0], 3), "")]
     for (points, what, kind), before, after in zip(large, places[:-1], places[1:], strict=True):
-        rows.append((what, step(before, after), _points(points), kind))
-    rows.append((end, model.Strip((), ((places[-1], "mean"),)), fixed(levels[-1], 2), ""))
-    columns, scale = ("what", "lost", "points", "kind"), (f"{low:.2g}", "1")
-    rules = (0, len(large))
-    return model.Table(name, title, columns, tuple(rows), right=("points",), scale=scale, rules=rules, header=False)
-
-
-def _points(points: float) -> str:
-    text = f"{points:+.2f}"
-    return text.replace("0.", ".", 1) if float(text) else "0"
+        rows.append((what, step(before, after), "+" * (points >= SMALLEST) + fixed(points, 3), kind))
+    rows.append((end, model.Strip((), ((places[-1], "mean"),)), fixed(levels[-1], 3), ""))
+    columns, rules = ("what", "lost", "points", "kind"), (0, len(large))
+    return model.Table(name, title, columns, tuple(rows), right=("points",), scale=("0", "1"), rules=rules, header=False)
 
 
 def mistake(error: ErrorSpan) -> tuple[str, str]:
@@ -224,14 +214,14 @@ def components(segment: SegmentScore) -> model.Table:
     rows = []
     for part, share in zip(segment.components, segment.contributions, strict=True):
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
-        raw = fixed(part.raw, 3).rstrip("0").rstrip(".") if math.isfinite(part.raw) else "–"
-        rows.append((part.name, _bar(part.value), part.value, f"{fixed(share, 4)} points", f"{raw} {unit}"))
+        raw = fixed(part.raw, 3 if part.raw % 1 else 0) if math.isfinite(part.raw) else "–"
+        rows.append((part.name, _bar(part.value), part.value, fixed(share, 3), "points", raw, unit))
     for name in SHARES if segment.evidence.errors is not None else ():
         value, (side, deed) = getattr(segment, name), ABOUT[name]
-        rows.append((name, _bar(value), value, "", f"of the {side} is neither {deed} nor wrong"))
+        rows.append((name, _bar(value), value, "", "", "", f"of the {side} is neither {deed} nor wrong"))
     note = "from 0 to 1, 1 is best; then the points that each cost, and what was measured"
-    columns, rules = ("", "value", "number", "cost", "raw"), (len(FEATURES) - 1,)
-    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost",), rules=rules, header=False)
+    columns, rules = ("", "value", "number", "cost", "points", "raw", "unit"), (len(FEATURES) - 1,)
+    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost", "raw"), rules=rules, header=False)
 
 
 def _bar(value: float) -> model.Strip:
@@ -278,7 +268,7 @@ def matrices(evidence: SemanticEvidence) -> tuple[model.Heatmap, model.Heatmap]:
     ):
         shown = 100.0 * np.asarray(values, np.float64)[: len(rows), : len(columns)]
         highest = max(float(shown.max(initial=0.0)), 1e-9) if name == "flow" else 100.0
-        shown[shown < SMALLEST * highest] = np.nan
+        shown[shown < FAINT * highest] = np.nan
         maps.append(model.Heatmap(name, title, rows, columns, shown, digits=0, ends=(0.0, highest)))
     return maps[0], maps[1]
 
@@ -300,8 +290,8 @@ def _link(word: str, others: Sequence[str], pair: AlignedPair | None) -> model.L
     if pair is None:
         return model.Link(word, "", alone=True)
     other = others[pair.hypothesis]
-    label = f"{word} – {other}: similarity {pair.similarity:.2f}, cost {pair.distance:.2f}"
-    same = f"{max(pair.similarity, 0.0):.2f}".removeprefix("0")
+    label = f"{word} – {other}: similarity {pair.similarity:.3f}, cost {pair.distance:.3f}"
+    same = fixed(max(pair.similarity, 0.0), 3)
     return model.Link(word, other, "" if word.casefold() == other.casefold() else same, label)
 
 

@@ -31,9 +31,8 @@ LISTED, DECIDING, TITLE, NAME = 5, 10, 88, 24
 """Segments of one list, segments that decide, characters of a text in a line with other texts, of a system's name."""
 NAMED, CHANGES, PLACES = 4, 20, 8
 """Kinds of mistakes in the title of the error diff and in its table, segment numbers in a cell, at most."""
-FEW, FEWEST = 20, 3
-"""With fewer segments than FEW the percentile interval holds the true mean clearly less often than in 95 % of cases; with fewer than
-FEWEST correlations mean nothing: any two segments correlate by 1 or by -1."""
+FEW = 20
+"""With fewer segments the percentile interval holds the true mean clearly less often than in 95 % of cases, and correlations are chance."""
 FEW_NOTE = f"Intervals from fewer than {FEW} segments are too narrow."
 
 
@@ -82,7 +81,7 @@ def distributions(table: Rows) -> Iterator[Part]:
     note = "from 0 to 1, 1 is best; the line is the mean" + (f". {FEW_NOTE}" if 1 < len(table) < FEW else "")
     places, scale = (("mean", "low", "high"),), ("0", "0.5", "1")
     yield Table("distributions", "Components", columns, tuple(rows), note, intervals=places, rules=(0,), scale=scale)
-    if len(table) >= FEWEST:
+    if len(table) >= FEW:
         note = "Spearman, over the segments (RoMe, figure 5); a dash: every segment has the same value"
         yield Heatmap("correlations", "Correlations", MEASURES, MEASURES, correlations(table), note=note, ends=(-1.0, 1.0))
 
@@ -142,7 +141,7 @@ def _count(size: int) -> str:
 def comparison_document(comparison: Comparison) -> Document:
     """Return the differences with their intervals, the changed mistakes, and the segments that decide."""
     note = supervision_note(comparison.a.signature)
-    head = Head(f"{comparison.score.difference:+.4f}", "difference of the scores", (note,) if note else ())
+    head = Head(f"{comparison.score.difference:+.3f}", "difference of the scores", (note,) if note else ())
     parts: list[Part] = [Note(verdict(comparison), "verdict"), head, differences(comparison)]
     parts += _mistakes(comparison)
     pairs, names = comparison.deciding(DECIDING), comparison.names
@@ -187,7 +186,7 @@ def verdict(comparison: Comparison) -> str:
     if not score.wins and not score.losses:
         return f"{a} and {b} have the same score on every one of {_count(count)}."
     ahead, behind = (a, b) if score.difference >= 0 else (b, a)
-    lead = f"{ahead} is {abs(score.difference):.4f} ahead of {behind} on {_count(count)}"
+    lead = f"{ahead} is {abs(score.difference):.3f} ahead of {behind} on {_count(count)}"
     if count == 1:
         return f"{lead}: one segment says nothing about others."
     interval = f"the {comparison.level:.0%} interval of the difference {'excludes' if score.decided else 'includes'} 0"
@@ -222,13 +221,12 @@ def differences(comparison: Comparison) -> Table:
         columns,
         tuple(rows),
         f"{note}; wins and losses are those of {a}; intervals of {comparison.level:.0%}",
-        digits=4,
         intervals=(("difference", "low", "high"),),
         signed=("difference", "contribution"),
         right=("p",),
         strong=tuple((row, "difference") for row, measure in enumerate(comparison) if measure.decided),
         rules=(0,),
-        scale=(f"−{reach:.2f}", "0", f"+{reach:.2f}"),
+        scale=(f"−{reach:.3f}", "0", f"+{reach:.3f}"),
     )
 
 
@@ -242,10 +240,10 @@ def _pair(pair: Change, names: tuple[str, str]) -> Section:
     listed: list[Part] = []
     for name, side in zip(names, (pair.after, pair.before), strict=True):
         errors = _worst_errors(side)
-        lines.append(line_of(f"{shorten(name, NAME)} {side.score:.4f}", side, "hypothesis", errors, CUT))
+        lines.append(line_of(f"{shorten(name, NAME)} {side.score:.3f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
     about = f" · {shorten(pair.after.reference, TITLE)}"
-    title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.4f}"
+    title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.3f}"
     return Section(title, (Texts(tuple(lines)), *listed), False, lead=lead, about=about)
 
 
@@ -311,4 +309,4 @@ def _numbers(change: Change) -> Table:
     costs = ("points before", "points after", "points difference")
     columns = ("", "before", "from 0 to 1", "after", "difference", *costs)
     signed, title = ("difference", "points difference"), "Components and the points that each cost"
-    return Table("change", title, columns, tuple(rows), digits=4, signed=signed, rules=(len(FEATURES) - 1,))
+    return Table("change", title, columns, tuple(rows), signed=signed, rules=(len(FEATURES) - 1,))

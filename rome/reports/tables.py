@@ -205,5 +205,5 @@ def corpus_means(means: Sequence[float], columns: int) -> list[str]:
 def corpus_footer(segments: int, score: float, signature: str) -> str:
     """Return the lines below a corpus table."""
     label = supervision_note(signature)
-    named = f"{'supervised ' if label else ''}score {score:.4f}"
+    named = f"{'supervised ' if label else ''}score {score:.3f}"
     return f"{segments} segments, {named}, signature {signature}" + (f"\n{label}" if label else "")

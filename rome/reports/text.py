@@ -137,9 +137,9 @@ def _errors(part: model.Errors) -> Iterator[Text]:
         yield Text("no errors found")
     for error in sorted(part.counted, key=lambda error: -error.weight):
         texts = " -> ".join(f'"{words}"' for words in dict.fromkeys(sides_of(error).values()))
-        places = f"({places_of(error)}; confidence {error.confidence:.2f})"
+        places = f"({places_of(error)}; confidence {error.confidence:.3f})"
         severity, rest = (error.severity, STYLES[error.severity]), visible(f" {kind_of(error)} {texts}  {places}")
-        yield Text.assemble(f"{error.weight:.2f}  ", severity, rest)
+        yield Text.assemble(f"{error.weight:6.3f}  ", severity, rest)
     if part.doubtful:
         words = ", ".join(map(_difference, part.doubtful[:DIFFERENCES]))
         more = f" and {len(part.doubtful) - DIFFERENCES} more" if len(part.doubtful) > DIFFERENCES else ""

@@ -181,7 +181,7 @@ class Comparison(Displayed):
     def __repr__(self) -> str:
         """Show the names, the difference of the scores and its interval."""
         score = self.score
-        interval = f"{score.difference:+.4f}, [{score.low:+.4f}, {score.high:+.4f}]"
+        interval = f"{score.difference:+.3f}, [{score.low:+.3f}, {score.high:+.3f}]"
         return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
 
     def _document(self) -> Document:

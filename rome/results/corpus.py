@@ -181,7 +181,7 @@ class CorpusScore(Displayed):
     def __repr__(self) -> str:
         """Show the score and the number of segments."""
         scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
-        return f"CorpusScore(score={self.score:.4f}, segments={len(self.segments)}{scorer})"
+        return f"CorpusScore(score={self.score:.3f}, segments={len(self.segments)}{scorer})"
 
     def __str__(self) -> str:
         """Return the table that `rome score` prints."""

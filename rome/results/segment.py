@@ -183,7 +183,7 @@ class SegmentScore(Displayed):
     def __repr__(self) -> str:
         """Show the score and the hypothesis."""
         scorer = ", scorer='supervised'" if fitted_on(self.signature) else ""
-        return f"SegmentScore(segment={self.segment}, score={self.score:.4f}, hypothesis={self.hypothesis!r}{scorer})"
+        return f"SegmentScore(segment={self.segment}, score={self.score:.3f}, hypothesis={self.hypothesis!r}{scorer})"
 
     def __float__(self) -> float:
         """Return the score."""
@@ -309,7 +309,7 @@ class Change(Displayed):
 
     def __repr__(self) -> str:
         """Show the two scores and their difference."""
-        scores = f"{self.before.score:.4f} -> {self.after.score:.4f}, difference={self.difference:+.4f}"
+        scores = f"{self.before.score:.3f} -> {self.after.score:.3f}, difference={self.difference:+.3f}"
         return f"{type(self).__name__}({scores})"
 
     def _document(self) -> Document:

@@ -149,7 +149,7 @@ def _explanation(result: SegmentScore | Change, page: bool) -> Response:
         return JSONResponse(result.to_dict())
     return HTMLResponse(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>RoMe: {result.score:.4f}</title><style>:root{{color-scheme:light dark}}</style></head>"
+        f"<title>RoMe: {result.score:.3f}</title><style>:root{{color-scheme:light dark}}</style></head>"
         f"<body>{result._repr_html_()}</body></html>\n"
     )
 
