@@ -24,8 +24,6 @@ PAGES = Path(__file__).resolve().parent / "pages"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```output\n(?P<output>.*?)^```$)?", re.M | re.S)
 NEEDS = re.compile(r"# needs (\w+)\n")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
-TOLERANCE = 3e-3
-"""Allowed difference of a number beyond its last digit, because processors round differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +60,11 @@ def run(examples: list[Example], name: str, globals_: dict[str, Any]) -> list[st
 
 
 def agree(expected: str, printed: str) -> bool:
-    """Return whether two outputs are equal except for spaces and the last digits of decimals."""
+    """Return whether two outputs are equal except for spaces and one unit of a number's last decimal, because processors round differently."""
     words = [[NUMBER.sub("#", line).split() for line in text.strip().splitlines()] for text in (expected, printed)]
     numbers = [NUMBER.findall(text) for text in (expected, printed)]
     return words[0] == words[1] and all(
-        abs(float(one) - float(other)) <= TOLERANCE + 10.0 ** -len(one.partition(".")[2])
-        for one, other in zip(*numbers, strict=True)
+        abs(float(one) - float(other)) < 1.5 * 10.0 ** -len(one.partition(".")[2]) for one, other in zip(*numbers, strict=True)
     )
 
 

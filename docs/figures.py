@@ -1,6 +1,6 @@
-"""Tables of measured figures for the pages, read from benchmarks/results and the model cards when the site is built.
+"""Measured figures for the pages, read from benchmarks/results and the model cards when the site is built.
 
-A page inserts one with ``{{ name }}``.
+A page inserts a table or a phrase with ``{{ name }}``, and one figure of a card with ``{{SET/MODEL/FIGURE}}``.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 
 TOP = Path(__file__).resolve().parents[1]
 RESULTS, MODELS = TOP / "benchmarks" / "results", TOP / "data" / "models"
-PLACE = re.compile(r"\{\{ (\w+) \}\}")
+PLACE = re.compile(r"\{\{ ?([\w/-]+) ?\}\}")
 WEAK, PEERS = 96.0, ("BLEU", "chrF2", "METEOR", "BERTScore", "TER", "length")
 SHOWN = ("RoMe", "RoMe.errors", "BERTScore", "BLEU", "chrF2", "METEOR")
 
 
 def filled(text: str) -> str:
-    """Insert every named table into a page. Raises KeyError for a name that is not in TABLES."""
-    return PLACE.sub(lambda match: TABLES[match[1]](), text)
+    """Insert every named figure into a page. Raises KeyError for a name that is neither in TABLES nor in a card."""
+    return PLACE.sub(lambda match: _card(*match[1].split("/")) if "/" in match[1] else TABLES[match[1]](), text)
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown, with columns of numbers aligned to the right."""
     body = [list(row) for row in rows]
-    right = [all(re.fullmatch(r"[-–+.,\d]*( .*)?", row[n]) for row in body) for n in range(len(header))]
+    right = [all(re.fullmatch(r"[-–+.,\d]*( %)?", row[n]) for row in body) for n in range(len(header))]
     rule = ["---:" if number and n else "---" for n, number in enumerate(right)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [list(header), rule, *body])
 
@@ -42,18 +42,36 @@ def _percent(value: str) -> str:
     return f"{float(value):.1f}" if value else ""
 
 
-def _card(name: str, models: str = "small") -> dict[str, Any]:
-    card: dict[str, Any] = json.loads((MODELS / models / name / "card.json").read_text(encoding="utf-8"))
-    return card
+def _card(models: str, name: str, *path: str) -> Any:
+    """Return a figure of a card: a share in three decimals, a count with commas; without a path, all of them."""
+    value = json.loads((MODELS / models / name / "card.json").read_text(encoding="utf-8"))["figures"]
+    for key in path:
+        value = value[key]
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}" if path else value
 
 
 def scale() -> str:
-    """Return the mean scores of known kinds of pairs, from the card of the net."""
-    figures = _card("scorer")["figures"]
-    means = [
-        (name.removeprefix("mean_").replace("_", " "), value) for name, value in figures.items() if name.startswith("mean_")
-    ]
-    return markdown_table(["pair", "mean score"], [[name, f"{value:.2f}"] for name, value in means])
+    """Return the mean scores of known kinds of pairs, from the cards of the nets."""
+    nets = [_card(models, "scorer") for models in ("base", "small")]
+    means = [name for name in nets[0] if name.startswith("mean_")]
+    rows = [[name.removeprefix("mean_").replace("_", " "), *(f"{net[name]:.3f}" for net in nets)] for name in means]
+    return markdown_table(["pair", "`base`", "`small`"], rows)
+
+
+def memory() -> str:
+    """Return the memory of one process that has scored thousands of new pairs."""
+    peaks = {row["operation"]: float(row["peak_mib"]) * 2**20 / 1e9 for row in _read("memory.tsv")}  # the largest size is last
+    return " or ".join(f"{peaks[f'rome score with the models of {n}, cold']:.1f} GB with `{n}`" for n in ("base", "small"))
+
+
+def listed() -> str:
+    """Return which share of DEMETR's mistakes is listed, and with a fitting type and severity."""
+    rows = [[float(row[name] or 0) for name in ("pairs", "named", "right", "severity")] for row in _read("error_types.tsv")]
+    named = sum(pairs * share for pairs, share, *_ in rows)
+    right, severity = (sum(row[0] * row[1] * row[n] for row in rows) / named for n in (2, 3))
+    return (
+        f"{named / sum(row[0] for row in rows):.0f} % are listed, of these {right:.0f} % with a fitting type, {severity:.0f} %"
+    )
 
 
 def weak_kinds() -> str:
@@ -90,13 +108,18 @@ def severity_order() -> str:
     ])  # fmt: skip
 
 
-def peers_ahead() -> str:
-    """Return the ratings with which another metric agrees better than RoMe does."""
+def _ratings() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
+    """Return the rows of agreement with people by set and rating, and by metric."""
     groups: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
     for row in _read("human.tsv"):
         groups.setdefault((row["set"], row["rating"]), {})[row["metric"]] = row
+    return groups
+
+
+def peers_ahead() -> str:
+    """Return the ratings with which another metric agrees better than RoMe does."""
     rows = []
-    for (name, rating), metrics in groups.items():
+    for (name, rating), metrics in _ratings().items():
         own = metrics["RoMe"]
         for peer in PEERS:
             row = metrics.get(peer)
@@ -109,11 +132,10 @@ def peers_ahead() -> str:
 def human() -> str:
     """Return Kendall's tau-b of RoMe, its components and peers on every development set."""
     names = ("RoMe", "RoMe.semantic", "RoMe.syntax", "RoMe.grammar", "RoMe.errors", "BERTScore", "chrF2", "BLEU", "length")
-    groups: dict[tuple[str, str], dict[str, str]] = {}
-    for row in _read("human.tsv"):
-        groups.setdefault((row["set"], row["rating"]), {})[row["metric"]] = row["tau"]
     header = ["set, rating", *(name.removeprefix("RoMe.") for name in names)]
-    return markdown_table(header, [[", ".join(key), *(taus.get(name, "") for name in names)] for key, taus in groups.items()])
+    return markdown_table(header, [
+        [", ".join(key), *(metrics[name]["tau"] if name in metrics else "" for name in names)] for key, metrics in _ratings().items()
+    ])  # fmt: skip
 
 
 def faults() -> str:
@@ -148,6 +170,8 @@ TABLES: dict[str, Callable[[], str]] = {
         peers_ahead,
         human,
         perturbations,
+        memory,
+        listed,
         faults,
         laws,
     )

@@ -131,13 +131,54 @@ def test_every_model_has_its_card() -> None:
 
 
 def test_every_table_is_made_and_used() -> None:
-    """Require each table of docs/figures.py on a page, with rows."""
-    called = {name for text in TEXTS.values() for name in figures.PLACE.findall(text)}
+    """Require each table of docs/figures.py on a page, with rows; the phrases have numbers, and figures of cards three decimals."""
+    called = {name for text in TEXTS.values() for name in figures.PLACE.findall(text) if "/" not in name}
     assert called == set(figures.TABLES)
-    for name in called:
+    for name in called - {"memory", "listed"}:
         assert figures.TABLES[name]().count("\n") >= 4, name
-    with pytest.raises(KeyError):
-        figures.filled("{{ no_such_table }}")
+    assert re.fullmatch(r"\d\.\d GB with `base` or \d\.\d GB with `small`", figures.memory())
+    assert len(re.findall(r"\d\d %", figures.listed())) == 3
+    assert re.fullmatch(r"0\.\d{3} [\d,]+", figures.filled("{{base/scorer/mean_one_major_error}} {{base/idf/texts}}"))
+    for wrong in ("no_such_table", "base/scorer/no_such_figure"):
+        with pytest.raises(KeyError):
+            figures.filled(f"{{{{ {wrong} }}}}")
+
+
+def test_the_table_of_peers_in_the_readme_is_measured() -> None:
+    """Compute each row of the README's table from benchmarks/results; the best of a row is bold."""
+    own = {(row["models"], row["row"]): row["rome"] for row in figures._read("development.tsv")}
+    peers = {row["row"]: row for row in figures._read("meaning_peers.tsv")}
+    for row in figures._read("human.tsv"):
+        for column in ("tau", "per_item"):
+            peers.setdefault(f"{row['set']} {row['rating']} {column}", {})[row["metric"]] = row[column]
+    expected = []
+    for key, peer, digits in (
+        ("handmade, all", "handmade, all", 1),
+        ("webnlg_dev, far>near", "webnlg_dev, far>near", 1),
+        ("WebNLG semantics, tau per item", "webnlg17 semantics per_item", 3),
+        ("WMT23 MQM, tau per item", "wmt23 mqm per_item", 3),
+        ("BAGEL quality, tau", "bagel quality tau", 3),
+    ):
+        values = [own["base", key], own["small", key], *(peers[peer][name] for name in ("BERTScore", "chrF2", "BLEU"))]
+        cells = [f"{float(value):.{digits}f}" for value in values]
+        best = max(cells, key=float)
+        expected.append([f"**{cell}**" if cell == best else cell for cell in cells])
+    places = [
+        [own[models, f"groups/dev, place found, {name}"] for name in ("critical", "major", "minor")]
+        for models in ("base", "small")
+    ]
+    expected.append([*(", ".join(f"{float(value):.0f}" for value in row) for row in places), "", "", ""])
+    rates = {
+        (row["metric"][:9], row["models"]): float(row["pairs_per_second"])
+        for row in figures._read("peers.tsv")
+        if "stored" not in row["mode"] and "bf16" not in row["mode"]
+    }
+    speeds = [rates[key] for key in (("RoMe", "base"), ("RoMe", "small"), ("BERTScore", ""), ("chrF2 (sa", ""))]
+    expected.append(
+        [f"{speeds[0]:.0f}", f"{speeds[1]:.0f}", f"{speeds[2]:.1f} with roberta-large", f"{round(speeds[3], -2):,.0f}", ""]
+    )
+    text = (TOP / "README.md").read_text(encoding="utf-8").partition("|---|---|---|---|---|---|\n")[2].partition("\n\n")[0]
+    assert [[cell.strip() for cell in line.strip("|").split("|")[1:]] for line in text.splitlines()] == expected
 
 
 def test_pictures_are_there_and_small() -> None:
@@ -218,6 +259,8 @@ def test_a_browser_loads_nothing_from_elsewhere(site: Path) -> None:
             assert page.evaluate("document.styleSheets.length") > 5
             if page.evaluate("document.documentElement.scrollWidth") > 401:
                 wide.append(name)
+        page.set_viewport_size({"width": 1200, "height": 800})
+        assert page.locator(".navbar").bounding_box()["height"] < 70, "the top menu needs two lines"
         page.goto(f"{address}index.html?q=transport")
         page.wait_for_selector("#mkdocs-search-results article", state="attached", timeout=60_000)
         served = list(failed)
