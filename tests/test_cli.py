@@ -55,7 +55,7 @@ def test_table_is_the_default(rome: Run, pairs: str) -> None:
     code, out, err = rome("score", pairs)
     assert (code, err) == (0, "")
     assert out.splitlines()[0].split()[:3] == ["segment", "score", "semantic"]
-    assert "2 segments, score 0.7500" in out
+    assert "2 segments, score 0.750" in out
 
 
 def test_tsv_has_one_line_a_segment(rome: Run, pairs: str) -> None:
@@ -102,8 +102,8 @@ def test_features_then_rescore(rome: Run, pairs: str, net: str, tmp_path: Path) 
     total = 1.0 + sum(value for name, value in rows[1].items() if name.endswith("_contribution"))
     assert total == pytest.approx(rows[1]["score"])
     assert json.loads(rome("rescore", table, "--net", net, "--format", "json")[1])["segments"] == rows
-    assert rome("rescore", table, "--net", net, "-q") == (0, f"{expected.mean():.4f}\n", "")
-    said = f"rome: mean {expected.mean():.4f} of 2 segments: {table}.tsv\n"
+    assert rome("rescore", table, "--net", net, "-q") == (0, f"{expected.mean():.3f}\n", "")
+    said = f"rome: mean {expected.mean():.3f} of 2 segments: {table}.tsv\n"
     assert rome("rescore", table, "--net", net, "-f", "tsv", "-o", f"{table}.tsv") == (0, "", said)
     tsv = rome("rescore", table, "--net", net, "--format", "tsv")[1].splitlines()
     scored = rome("score", pairs, "--format", "tsv")[1].splitlines()

@@ -101,15 +101,15 @@ def test_a_text_in_a_csv_file_may_have_several_lines(rome: Run) -> None:
 
 def test_the_mean_alone(rome: Run) -> None:
     """-q prints one number, whatever the format; with -o the file is written and holds what it would."""
-    assert rome("score", "ref.txt", "hyp.txt", "-q") == (0, "0.7500\n", "")
+    assert rome("score", "ref.txt", "hyp.txt", "-q") == (0, "0.750\n", "")
     assert rome("score", "ref.txt", "-i", "hyp.txt", "-qw", "2") == (0, "0.75\n", "")
     for form in ("table", "tsv", "json", "jsonl"):
-        assert rome("score", "ref.txt", "hyp.txt", "-q", "-f", form) == (0, "0.7500\n", "")
+        assert rome("score", "ref.txt", "hyp.txt", "-q", "-f", form) == (0, "0.750\n", "")
         expected = rome("score", "ref.txt", "hyp.txt", "-f", form)[1]
-        assert rome("score", "ref.txt", "hyp.txt", "-q", "-f", form, "-o", "out") == (0, "0.7500\n", "")
+        assert rome("score", "ref.txt", "hyp.txt", "-q", "-f", form, "-o", "out") == (0, "0.750\n", "")
         assert Path("out").read_text() == expected
         said = rome("score", "ref.txt", "hyp.txt", "-f", form, "-o", "out")
-        assert said == (0, "", "rome: mean 0.7500 of 2 segments: out\n")
+        assert said == (0, "", "rome: mean 0.750 of 2 segments: out\n")
 
 
 def test_short_options_and_the_gate(rome: Run) -> None:

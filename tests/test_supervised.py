@@ -62,7 +62,7 @@ def test_results_say_that_they_are_supervised(make_segment: Callable[..., Any]) 
     """Table, explanation, dictionaries, data frame and short form; those of an unsupervised score hold no such word."""
     segment = replace(make_segment(), signature=SIGNATURE)
     result, plain = CorpusScore((segment,), SIGNATURE), CorpusScore((make_segment(),), "rome:test")
-    assert str(result).endswith(f"supervised score 0.5000, signature {SIGNATURE}\n{NOTE}")
+    assert str(result).endswith(f"supervised score 0.500, signature {SIGNATURE}\n{NOTE}")
     assert NOTE in str(segment) and "supervised" in repr(result) and "supervised" in repr(segment)
     for row in (result.to_dict(), segment.to_dict()):
         assert (row["scorer"], row["fitted_on"]) == ("supervised", ["wmt15", "my_own_file"])

@@ -66,7 +66,7 @@ def test_what_stands_out(make_segment: Make) -> None:
         "\x1b[1mWhere the points went\x1b[0m\n  perfect",
         "sleep\x1b[2m (root)\x1b[0m",
         *("\x1b[35m≠\x1b[0m", "\x1b[31m−\x1b[0m"),
-        *("4.50  \x1b[1;4;31mmajor\x1b[0m replacement: number", "1.25  \x1b[4;33mminor\x1b[0m missing: adverb"),
+        *("4.500  \x1b[1;4;31mmajor\x1b[0m replacement: number", "1.250  \x1b[4;33mminor\x1b[0m missing: adverb"),
     ):
         assert expected in text
     assert re.search(r"Five -> Four +\x1b\[31m +-+ *\x1b\[0m +-.24  number, major", text)

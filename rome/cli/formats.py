@@ -152,7 +152,7 @@ def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
 def add_mean_arguments(group: Any) -> None:
     """Add --quiet and --width."""
     group.add_argument("--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written")
-    group.add_argument("--width", "-w", type=positive, default=4, metavar="N", help="decimals of the mean (default: 4)")
+    group.add_argument("--width", "-w", type=positive, default=3, metavar="N", help="decimals of the mean (default: 3)")
 
 
 def shown_output(options: argparse.Namespace) -> str | None:

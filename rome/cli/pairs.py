@@ -117,7 +117,7 @@ def add_block_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of work in blocks: pairs, metric, and how many processes share the work."""
     add_pair_arguments(parser)
     add_metric_arguments(parser)
-    workers = "processes that share the pairs, each with its own models (some 500 MB) and by default one thread (default: 1)"
+    workers = "processes that share the pairs, each with its own models and by default one thread (default: 1)"
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help=workers)
 
 
