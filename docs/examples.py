@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
         wrong += len(differs)
         for example in differs:
             print(f"{path}:{example.line}: the output differs")
-        if write and differs:
+        if write:
             path.write_text(rewritten(text, printed), encoding="utf-8")
     return int(wrong > 0 and not write)
 
