@@ -48,7 +48,7 @@ def test_pictures_have_the_numbers_and_no_script(tmp_path: Path) -> None:
     figures.save(figures.draw(HEAT), tmp_path / "heat.svg")
     elements = list(ElementTree.parse(tmp_path / "heat.svg").iter())
     assert not [element for element in elements if element.tag.endswith("script")]
-    assert {"negation (critical)", "<tense> (minor)", "$chrF_2$", "0.50", "0.33"} <= {element.text for element in elements}
+    assert {"negation (critical)", "<tense> (minor)", "$chrF_2$", "0.500", "0.333"} <= {element.text for element in elements}
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:

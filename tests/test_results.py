@@ -222,7 +222,7 @@ def test_explanation_names_everything(make_segment: Make) -> None:
         *("    cat (nsubj)      =    cat (nsubj)\n      five (nummod)  ≠      four (nummod)\n", "−    soundly (advmod)"),
         "0.875      1.000  Four cats sleep soundly.",
         ' 4.500  major replacement: number "Five" -> "Four"  (reference 0-4, hypothesis 0-4; confidence 0.900)',
-        *("  -0.245  number, major\n", "grammar       ------------------    0.875   0.000  points  -0.134  log probability\n"),
+        *("  -0.245  number, major\n", "grammar       ------------------    0.875   0.000 points  -0.134 log probability\n"),
     ):
         assert expected in text
 

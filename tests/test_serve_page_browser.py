@@ -117,7 +117,7 @@ def test_an_edit_moves_the_points(show: Open) -> None:
     edited.press_sequentially("mat.", delay=20)
     change = page.locator("#change")
     expect(change).to_contain_text("What moved the points")
-    expect(change.locator("tr", has_text="<b>rug</b>.")).to_contain_text("+.")
+    expect(change.locator("tr", has_text="<b>rug</b>.")).to_contain_text("+0.")
     expect(change.locator("strong")).not_to_be_empty()
     assert asked[-1] == {"reference": REFERENCE, "hypothesis": HYPOTHESIS, "edited": "The dog sleeps on the mat."}
     assert len(asked) < 6

@@ -69,7 +69,7 @@ def test_what_stands_out(make_segment: Make) -> None:
         *("4.500  \x1b[1;4;31mmajor\x1b[0m replacement: number", "1.250  \x1b[4;33mminor\x1b[0m missing: adverb"),
     ):
         assert expected in text
-    assert re.search(r"Five -> Four +\x1b\[31m +-+ *\x1b\[0m +-.24  number, major", text)
+    assert re.search(r"Five -> Four +\x1b\[31m +-+ *\x1b\[0m +-0.245  number, major", text)
 
 
 def test_texts_cannot_command_the_terminal(make_segment: Make) -> None:

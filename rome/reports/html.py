@@ -121,8 +121,8 @@ def _minus(text: str) -> str:
 
 
 def _cell(column: Column, row: int) -> str:
-    """Return the text of a cell, with a real minus where it is a number."""
-    return _minus(column.texts[row]) if column.numeric else column.texts[row]
+    """Return the text of a cell, with a real minus where it is a number, or a number with its unit."""
+    return _minus(column.texts[row]) if column.numeric or column.name == "raw" else column.texts[row]
 
 
 def _numbers(figure: Heatmap) -> list[list[tuple[float, str]]]:

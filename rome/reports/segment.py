@@ -215,13 +215,13 @@ def components(segment: SegmentScore) -> model.Table:
     for part, share in zip(segment.components, segment.contributions, strict=True):
         unit = part.unit.removesuffix("s") if part.raw == 1.0 else part.unit
         raw = fixed(part.raw, 3 if part.raw % 1 else 0) if math.isfinite(part.raw) else "–"
-        rows.append((part.name, _bar(part.value), part.value, fixed(share, 3), "points", raw, unit))
+        rows.append((part.name, _bar(part.value), part.value, f"{fixed(share, 3)} points", f"{raw} {unit}"))
     for name in SHARES if segment.evidence.errors is not None else ():
         value, (side, deed) = getattr(segment, name), ABOUT[name]
-        rows.append((name, _bar(value), value, "", "", "", f"of the {side} is neither {deed} nor wrong"))
+        rows.append((name, _bar(value), value, "", f"of the {side} is neither {deed} nor wrong"))
     note = "from 0 to 1, 1 is best; then the points that each cost, and what was measured"
-    columns, rules = ("", "value", "number", "cost", "points", "raw", "unit"), (len(FEATURES) - 1,)
-    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost", "raw"), rules=rules, header=False)
+    columns, rules = ("", "value", "number", "cost", "raw"), (len(FEATURES) - 1,)
+    return model.Table("components", "Components", columns, tuple(rows), note, right=("cost",), rules=rules, header=False)
 
 
 def _bar(value: float) -> model.Strip:
