@@ -139,11 +139,7 @@ def swap_segments(result: CorpusScore) -> CorpusScore:
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        (
-            change_reference,
-            InputError,
-            "reference 'Sentence 3 stands here.' in new and segment 3 with 'Something else.' in old",
-        ),
+        (change_reference, InputError, "reference 'Sentence 3 stands here.' in new and segment 3 with 'Something else.' in old"),
         (swap_segments, InputError, "row 0 is segment 0 with .* in new and segment 1 with"),
         (lambda r: CorpusScore(r.segments[:5], r.signature), InputError, "new has 40 segments, old has 5"),
         (lambda r: CorpusScore((), r.signature), InputError, "old has 0"),

@@ -206,6 +206,9 @@ def test_segment_opens_by_keyboard(show: Open, results: dict[str, CorpusScore]) 
         _html(results[NAMES[1]][0]),
     )
     assert article.evaluate("one => one.outerHTML") == drawn.strip()
+    right = "one => one.getBoundingClientRect().right"
+    ends = [text.evaluate(right) for text in article.locator(".rome-trees text").all()]
+    assert max(ends) <= article.locator(".rome-trees").evaluate(right), "a label of the trees is clipped"
     page.keyboard.press("ArrowRight")
     expect(page.locator("#detail-title")).to_contain_text("doc-1")
     assert "open=1%3Aold" in page.url

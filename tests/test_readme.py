@@ -242,10 +242,12 @@ def _serve(words: list[str]) -> None:
 
 
 def test_python_example_works(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the library example."""
+    """Run the library example; the wrong fact scores low and the rewrite high, as a stranger expects."""
     monkeypatch.chdir(tmp_path)
     (block,) = blocks(README, "python")
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
+    wrong, rewrite = names["result"].scores  # type: ignore[attr-defined]
+    assert wrong < 0.5 and rewrite > 0.8
     printed = capsys.readouterr().out
     assert "2 segments" in printed and "Where the points went" in printed
