@@ -122,9 +122,8 @@ def peers_ahead() -> str:
     for (name, rating), metrics in _ratings().items():
         own = metrics["RoMe"]
         for peer in PEERS:
-            row = metrics.get(peer)
-            if row is not None and float(row["tau"]) > float(own["tau"]):
-                cells = [f"{r['tau']} [{r['tau_low']}, {r['tau_high']}]" for r in (own, row)]
+            if float(metrics.get(peer, own)["tau"]) > float(own["tau"]):
+                cells = [f"{r['tau']} [{r['tau_low']}, {r['tau_high']}]" for r in (own, metrics[peer])]
                 rows.append([f"{name}, {rating}", cells[0], peer, cells[1]])
     return markdown_table(["set, rating", "RoMe", "peer", "tau of the peer"], rows)
 
