@@ -109,8 +109,8 @@ def corpus(results: Results, camera: Camera) -> None:
 
 def comparison(results: Results, camera: Camera) -> None:
     """Take a picture of a comparison."""
-    a, b = results.systems.values()
-    camera.shoot("comparison", PAGE.format(body=rome.compare(a, b, names=tuple(SYSTEMS))._repr_html_()), 1180)
+    names, systems = zip(*reversed(results.systems.items()), strict=True)
+    camera.shoot("comparison", PAGE.format(body=rome.compare(*systems, names=names)._repr_html_()), 1180)
 
 
 def change(results: Results, camera: Camera) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from importlib.util import find_spec
 
@@ -30,6 +32,15 @@ def _too_old() -> str:
                     f'{needed.name} {found} is too old: RoMe needs {bound}, run `pip install --upgrade "rome-metric[models]"`'
                 )
     return ""
+
+
+@contextmanager
+def needed(what: str, install: str) -> Iterator[None]:
+    """Raise ModelMissingError, see `import_failed`, where an import inside the block fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise import_failed(error, what, install) from error
 
 
 def import_failed(error: ImportError, what: str, install: str) -> ModelMissingError:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .packages import import_failed
+from .packages import needed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -178,10 +178,8 @@ def tree_mapping(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDAr
 
 def zss_distance(parents_a: Sequence[int], parents_b: Sequence[int], equal: NDArray[np.bool_]) -> float:
     """Return `tree_edit_distance` by the reference implementation. Raises ModelMissingError where ``zss`` is not installed."""
-    try:
+    with needed('distance="zss"', '"rome-metric[zss]"'):
         import zss
-    except ImportError as error:
-        raise import_failed(error, 'distance="zss"', '"rome-metric[zss]"') from error
     roots = []
     for parents in (parents_a, parents_b):
         nodes = [zss.Node(n) for n in range(len(parents))]

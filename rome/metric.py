@@ -22,9 +22,10 @@ from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
 from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
+from rome.names import hints
 from rome.progress import progress_bar, without_widget_advice
 from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.analyses import Analyses
@@ -48,12 +49,9 @@ Candidate = tuple[CheckedPair, int, Measured, tuple[str, ...]]
 @contextmanager
 def _as_guest() -> Iterator[None]:
     """Compute with NumPy's own handling of errors, and name the extra of a package that is missing."""
-    try:
-        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
-            yield
-    except ImportError as error:
-        what = "scoring text, unlike `rome rescore` of stored features,"
-        raise import_failed(error, what, '"rome-metric[models]"') from error
+    what = "scoring text, unlike `rome rescore` of stored features,"
+    with needed(what, '"rome-metric[models]"'), np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        yield
 
 
 class RoMe:
@@ -74,6 +72,7 @@ class RoMe:
     its models at the first text. A deep copy is the metric itself. Raises InputError and ModelMissingError.
     """
 
+    @hints
     def __init__(
         self,
         *,
@@ -151,10 +150,12 @@ class RoMe:
         """Return the analysis of each distinct text, from the store where it has one. Raises InputError as `score` does."""
         return self._analyses.of(check_texts(texts))
 
+    @hints
     def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
         """Return the four features of every candidate (a hypothesis against one of its references); see `score`."""
         return self.measure_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
+    @hints
     def score(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> CorpusScore:
         """Score each hypothesis against the one of its references that it matches best.
 
@@ -169,6 +170,7 @@ class RoMe:
         """
         return self.score_pairs(check_pairs(references, hypotheses, empty_reference=self.empty_reference))
 
+    @hints
     def what_if(self, segment: SegmentScore, *, hypothesis: str) -> Change:
         """Score another hypothesis against the segment's reference and return the changes; raises as `score` does."""
         (after,) = self.score(references=[segment.reference], hypotheses=[hypothesis])

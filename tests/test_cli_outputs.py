@@ -76,7 +76,7 @@ def test_every_option_that_names_a_file_is_known() -> None:
 
     def files(action: Action) -> bool:
         words = " ".join([action.metavar] if isinstance(action.metavar, str) else action.metavar or ())
-        return any(word in words for word in ("FILE", "PATH", "FOLDER", "TEXTS", "OLD", "NEW"))
+        return any(word in words for word in ("FILE", "PATH", "FOLDER", "TEXTS")) or words in ("FIRST", "SECOND")
 
     for name in COMMANDS:
         (commands,) = (action for action in _parser(name)._actions if action.dest == "command")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -11,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rome.cli import COMMANDS, SHELLS, main
@@ -46,6 +49,57 @@ def scores(answer: tuple[int, str, str]) -> list[str]:
 
 
 PIPED = "\n".join([*HYPOTHESES, ""])
+
+
+def table(path: Path, rows: list[dict[str, str]]) -> str:
+    """Write rows in the format of the path's ending; texts with a quotation mark not in a TSV."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix.startswith(".json"):
+        path.write_text("\n".join(map(json.dumps, rows)) if path.suffix == ".jsonl" else json.dumps(rows))
+    else:
+        with open(path, "w", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0], delimiter="," if path.suffix == ".csv" else "\t")
+            writer.writeheader()
+            writer.writerows(rows)
+    return path.name
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.json", "a.jsonl", "a.parquet"])
+def test_columns_of_other_names(rome: Run, tmp_path: Path, name: str) -> None:
+    """The message lists those that are there and the options; with these every reader of pairs takes the file."""
+    texts = zip(REFERENCES, HYPOTHESES, ("x", "y"), strict=True)
+    rows = [{"system": "s", "target": ref, "mt": hyp, "target_url": url} for ref, hyp, url in texts]
+    given, options = table(tmp_path / name, rows), ("--reference-column", "target", "--hypothesis-column", "mt")
+    code, out, err = rome("score", given)
+    assert (code, out) == (2, "") and "got system, target, mt, target_url" in err and " ".join(options) in err
+    assert scores(rome("score", given, *options, "-f", "tsv")) == SCORES
+    assert rome("check", given, *options, "--min-score", "0.4")[0] == 0
+    assert "\ns\t1\t0.75\t" in rome("report", "--pairs", given, *options, "-f", "tsv")[1]
+    usual = table(tmp_path / f"b{name}", [{"reference": row["target"], "hypothesis": row["mt"]} for row in rows])
+    assert scores(rome("score", usual, "-f", "tsv")) == SCORES
+
+
+def test_other_metrics_and_the_reference(rome: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence scores of sacrebleu for the best reference, their means and signatures; without it, how to install it."""
+    sacrebleu = pytest.importorskip("sacrebleu")
+    words = ("score", "ref.txt", "ref2.txt", "-i", "hyp.txt", "--metrics", "chrf", "bleu", "--show", "reference")
+    rows = zip(REFERENCES, ["x", "y"], HYPOTHESES, strict=True)
+    expected = [max(sacrebleu.sentence_chrf(hyp, [ref]).score for ref in refs) for *refs, hyp in rows]
+    header, *rows = (line.split("\t") for line in rome(*words, "-f", "tsv")[1].splitlines())
+    assert header.index("bleu") == header.index("chrf") + 1 == header.index("errors") + 2
+    assert [float(row[header.index("chrf")]) for row in rows] == pytest.approx(expected, abs=1e-6)
+    assert [row[header.index("reference_text")] for row in rows] == REFERENCES
+    whole = json.loads(rome(*words, "-f", "json")[1])
+    assert [row["metrics"]["chrf"] for row in whole["segments"]] == pytest.approx(expected)
+    assert whole["metrics"]["chrf"]["score"] == pytest.approx(sum(expected) / 2)
+    assert "nc:6" in whole["metrics"]["chrf"]["signature"]
+    lines = rome(*words)[1].splitlines()
+    assert lines[0].split()[5:10] == ["errors", "chrf", "bleu", "reference", "hypothesis"]
+    assert lines[-1].startswith("bleu: bleu:sentence|")
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    code, out, err = rome(*words)
+    assert (code, out) == (2, "") and "pip install" in err and "sacrebleu" in err
 
 
 @pytest.mark.parametrize(
@@ -160,7 +214,7 @@ def test_a_shell_completes(rome: Run, shell: str) -> None:
     code, out, err = rome("--print-completion", shell)
     assert (code, err) == (0, "") and all(name in out for name in COMMANDS)
     if shell == "bash":
-        asked = 'COMP_WORDS=(rome score --hyp); COMP_CWORD=2; _shtab_rome rome --hyp score; echo "${COMPREPLY[*]}"'
+        asked = 'COMP_WORDS=(rome score --hypothese); COMP_CWORD=2; _shtab_rome rome --hypothese score; echo "${COMPREPLY[*]}"'
         answer = subprocess.run(["bash", "-c", f"{out}\n{asked}"], capture_output=True, text=True, check=True)
         assert answer.stdout.split() == ["--hypotheses"]
 

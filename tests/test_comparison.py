@@ -89,7 +89,7 @@ def test_differences_are_those_of_the_means(systems: tuple[CorpusScore, CorpusSc
     assert (comparison.score.a, comparison.score.b) == pytest.approx((a.score, b.score))
     assert [found.b for found in comparison][1:] == pytest.approx([*b.components, b.completeness, b.faithfulness])
     for found in comparison:
-        assert found.difference == pytest.approx(found.a - found.b)
+        assert found.difference == pytest.approx(found.b - found.a)
         assert found.low <= found.difference <= found.high
         assert found.wins + found.losses + found.ties == 40
     assert sum(comparison.contributions) == pytest.approx(comparison.score.difference, abs=1e-9)
@@ -102,10 +102,11 @@ def test_a_better_system_is_seen(systems: tuple[CorpusScore, CorpusScore]) -> No
     """Where every segment is better, the interval leaves 0 out and the p-value is small."""
     worse = systems[0]
     better = CorpusScore(tuple(replace(s, score=s.score + 0.01 + 0.001 * (s.segment % 3)) for s in worse), worse.signature)
-    found = compare(better, worse, names=("new", "old"))
+    found = compare(worse, better, names=("old", "new"))
     assert found.score.decided and found.score.p_value < 0.01 and found.score.wins == 40
     assert str(found).startswith("new is 0.011 ahead of old on 40 segments; the 95% interval of the difference excludes 0")
-    assert str(compare(worse, better, names=("old", "new"))).startswith("new is 0.011 ahead of old")
+    assert found.score.difference > 0.0 and "difference of the scores, new minus old" in str(found)
+    assert str(compare(better, worse, names=("new", "old"))).startswith("new is 0.011 ahead of old")
 
 
 @pytest.mark.parametrize("count", [1, 7, 40, 60])
@@ -166,10 +167,10 @@ def test_text_names_what_moved() -> None:
     """Each deciding segment shows both scores, the contributions in order of size, and the texts."""
     better, worse = scored(hypothesis="The cat sleeps."), scored(errors=[error(4.0)])
     pair = [CorpusScore((segment,), segment.signature) for segment in (better, worse)]
-    lines = str(compare(*pair, names=("new", "old"))).splitlines()
+    lines = str(compare(*pair[::-1], names=("old", "new"))).splitlines()
     place = lines.index(next(line for line in lines if "  segment 0" in line))
     assert lines[place].split(": ")[-1].startswith("errors +")
     assert lines[place + 1].split() == ["reference", *better.reference.split()]
-    assert lines[place + 2].split()[:2] == ["new", f"{better.score:.3f}"]
+    assert lines[place + 3].split()[:2] == ["new", f"{better.score:.3f}"]
     assert lines[-1] == f"signature  {better.signature}"
     assert p_text(0.0004) == "<0.001" and p_text(0.25) == "0.250"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from errors_laws import check_laws, check_same
+from errors_laws import check_laws, check_same, severity_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +24,6 @@ from rome.features.errors.evidence import (
     ErrorsEvidence,
     PairErrorModel,
     Severity,
-    severity_of,
     value_of,
 )
 from rome.features.errors.prepared import match_words
@@ -156,12 +155,6 @@ def test_the_severity_is_that_of_the_costliest_word() -> None:
         assert error.severity == severity
 
 
-def test_the_bands_of_weights() -> None:
-    """The borders belong to the lower severity."""
-    weights = (0.0, 0.1, 2.5, 2.6, 7.5, 7.6, 25.0)
-    assert [severity_of(w) for w in weights] == "none minor minor major major critical critical".split()
-
-
 @pytest.mark.parametrize(
     ("reference", "hypothesis", "expected"),
     [
@@ -224,10 +217,10 @@ def test_the_costliest_word_is_the_error_where_none_is_marked() -> None:
 
 
 def test_a_huge_amount_is_cut() -> None:
-    """All errors together weigh at most 25, in proportion."""
+    """All errors together count at most 25; each keeps its weight and its severity."""
     marks = dict.fromkeys("old new".split(), SURE) | dict.fromkeys("house town".split(), MAJOR)
     found = evidence(saying(400.0, **marks), "the old dog saw a red house", "the new dog saw a red town")
-    assert [e.weight for e in found.errors] == pytest.approx([MAXIMUM * 25 / 32.5, MAXIMUM * 7.5 / 32.5])
+    assert [(e.weight, e.severity) for e in found.errors] == [(MAXIMUM, "critical"), (7.5, "major")] and found.count == MAXIMUM
 
 
 @pytest.mark.parametrize(
@@ -292,11 +285,13 @@ def test_a_doubtful_word_beside_a_quantity_belongs_to_it() -> None:
         assert len(found.errors) == count
 
 
-def test_many_different_quantities_share_the_most() -> None:
-    """At most 25 together, the severity still the band of the weight."""
-    found = evidence(saying(0.0), "1 dog 2 men 3 hills", "4 dog 5 men 6 hills")
-    assert [e.weight for e in found.errors] == pytest.approx([25 / 3] * 3) and found.count == MAXIMUM
-    assert {e.severity for e in found.errors} == {"critical"}
+@pytest.mark.parametrize("count", [3, 9])
+def test_many_different_quantities_are_all_critical(count: int) -> None:
+    """The cap of a segment turns none of them into a major or a minor error."""
+    nouns = "dog men hills cats roads hats birds trees cars".split()[:count]
+    texts = [" ".join(f"{n + shift} {noun}" for n, noun in enumerate(nouns)) for shift in (10, 40)]
+    found = evidence(saying(0.0), *texts)
+    assert [(e.severity, e.weight) for e in found.errors] == [("critical", 10.0)] * count and found.count == MAXIMUM
 
 
 # Matching

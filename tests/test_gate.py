@@ -80,7 +80,7 @@ def test_error_changes_in_words() -> None:
 
 def test_a_comparison_tells_the_error_diff() -> None:
     """In the text, in plain values and in the page."""
-    found = compare(corpus(12, 1), corpus(12, 2), names=("new", "old"))
+    found = compare(corpus(12, 2), corpus(12, 1), names=("old", "new"))
     assert "Mistakes  new against old: " in str(found) and "segments of old" in found._repr_html_()
     assert found.to_dict()["error_changes"][0]["name"] == found.error_changes[0].name
     assert "Mistakes" not in str(compare(corpus(4, 1, evidence=False), corpus(4, 2, evidence=False)))
@@ -178,17 +178,17 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
 
 
 def test_compare_command(rome: Run, tmp_path: Path) -> None:
-    """Every difference is the second file's minus the first's; text, JSON and page tell the same."""
+    """Every difference is the second file's minus the first's, as in Python; text, JSON and page tell the same."""
     old, new = (stored(tmp_path / f"{name}.jsonl", corpus(12, seed).segments) for seed, name in enumerate(("old", "new")))
-    expected = compare(corpus(12, 1), corpus(12, 0), names=("new", "old"))
+    expected = compare(corpus(12, 0), corpus(12, 1), names=("old", "new"))
     assert rome("compare", old, new)[1] == f"{expected}\n"
     row = json.loads(rome("compare", old, new, "--format", "json")[1])
-    assert row["names"] == ["new", "old"] and len(row["deciding"]) == 10
+    assert row["names"] == ["old", "new"] and row["sign"] == "new minus old" and len(row["deciding"]) == 10
     assert row["differences"]["score"]["difference"] == pytest.approx(expected.score.difference)
     assert rome("compare", old, new, "--format", "html", "--output", f"{tmp_path}/c.html")[:2] == (0, "")
     assert "The segments that decide" in (tmp_path / "c.html").read_text(encoding="utf-8")
     shorter = stored(tmp_path / "short.jsonl", corpus(11, 0).segments)
-    assert "new has 11 segments, old has 12" in rome("compare", old, shorter)[2] or "short has 11 segments" in rome("compare", old, shorter)[2]
+    assert "old has 12 segments, short has 11" in rome("compare", old, shorter)[2]
 
 
 def test_explain_stored_segments(rome: Run, tmp_path: Path) -> None:

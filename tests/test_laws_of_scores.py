@@ -19,6 +19,7 @@ from rome.data.perturbations.perturbation import Perturbed
 from rome.data.perturbations.registry import PERTURBATIONS
 from rome.evaluation.perturbing import materials_for
 from rome.features.errors.errors import Errors
+from rome.features.errors.evidence import SEVERITIES
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
@@ -125,12 +126,14 @@ def test_any_text_against_itself_is_perfect_whatever_models_say(one: Analysis, o
 
 
 def test_contributions_and_losses_are_what_was_lost(scored: CorpusScore) -> None:
-    """None is positive; each adds up to score minus 1; the losses of errors are in the order of their weights."""
+    """None is positive; each adds up to score minus 1; errors cost in the order of their weights, so none more than one of a worse severity."""
     for segment in scored:
         assert max(segment.contributions) <= 0.0
         assert sum(segment.contributions) == pytest.approx(segment.score - 1.0, abs=1e-9)
         assert sum(loss.loss for loss in segment.losses) == pytest.approx(segment.score - 1.0, abs=1e-9)
-        weights = [loss.error.weight for loss in segment.losses if loss.error]
+        listed = [loss.error for loss in segment.losses if loss.error]
+        weights, severities = [error.weight for error in listed], [SEVERITIES.index(error.severity) for error in listed]
+        assert severities == sorted(severities, reverse=True)
         assert weights == sorted(weights, reverse=True) and len(weights) == len(segment.evidence.errors.errors)
 
 

@@ -131,7 +131,7 @@ def test_standings_rank_and_compare(make_segment: Make) -> None:
     first, second, third = gathered.standings(resamples=200)
     assert [(row.name, row.rank) for row in (first, second, third)] == [("high", 1), ("even", 1), ("low", 3)]
     assert first.against is None and second.against is not None and third.against is not None
-    assert third.against.score.difference == pytest.approx(0.5) and third.against.score.decided
+    assert third.against.score.difference == pytest.approx(-0.5) and third.against.score.decided
     assert not second.against.score.decided
     assert first.intervals[0][0] < first.means[0] < first.intervals[0][1]
 

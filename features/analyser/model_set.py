@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from rome.exceptions import InputError, ModelMissingError
 
 from ..model_files import MANIFEST, files_below, read_manifest, remedy
-from ..packages import import_failed
+from ..packages import needed
 from ..values import FEATURES
 from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
 
@@ -180,10 +180,8 @@ def found_device(name: str) -> str:
     """
     if name == "cpu":
         return name
-    try:
+    with needed(f"device {name}", '"rome-metric[models]"'):
         import torch
-    except ImportError as error:
-        raise import_failed(error, f"device {name}", '"rome-metric[models]"') from error
     there = [*(["cuda"] if torch.cuda.is_available() else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
     if name != "auto" and name not in there:
         raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..protocol import AnalysedText, Feature, Resources, number, string
@@ -17,7 +16,6 @@ from .evidence import (
     ErrorSpan,
     PairErrorModel,
     TextSpan,
-    severity_of,
     value_of,
 )
 from .prepared import PreparedText, match_words, prepare
@@ -61,9 +59,9 @@ class Errors(Feature[PreparedText]):
 
         Notes
         -----
-        The raw quantity is the count: the sum of the weights of the listed errors, which are scaled down together when it exceeds 25. The
-        count is not divided by the length, because the reader's amount refers to the whole pair. An empty hypothesis for a reference with
-        words has one error, the full count, and value 0. A text compared with itself has no error.
+        The raw quantity is the count: the sum of the weights of the listed errors, at most 25. It is not divided by the length, because the
+        reader's amount refers to the whole pair. An empty hypothesis for a reference with words has one error, the full count, and value 0.
+        A text compared with itself has no error.
         """
         quantities = [compare_quantities(one.text, one.quantities, other.text, other.quantities) for one, other in pairs]
         equal = [equal_words(*pair, compared.equal) for pair, compared in zip(pairs, quantities, strict=True)]
@@ -85,11 +83,7 @@ class Errors(Feature[PreparedText]):
             everything = reference.span_of(range(len(reference.words)))
             errors = [ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, everything, None)]
         listed = [error for error in errors if error.weight]
-        total = math.fsum(error.weight for error in listed)
-        if total > MAXIMUM:
-            shares = [min(MAXIMUM, error.weight * MAXIMUM / total) for error in listed]
-            listed = [replace(e, weight=w, severity=severity_of(w)) for e, w in zip(listed, shares, strict=True)]
-        count = min(total, MAXIMUM)
+        count = min(math.fsum(error.weight for error in listed), MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight))
         return Component(self.name, 0.0 if empty else value_of(count), count, "severity-weighted errors", evidence)
 

@@ -14,10 +14,10 @@ from ..values import Analysis
 
 MINOR, MAJOR, CRITICAL, MAXIMUM = 1.0, 5.0, 10.0, 25.0
 """The weights of MQM: one minor, one major and one critical error (the meaning is turned), and the cap of a segment."""
-MINOR_MOST, MAJOR_MOST = 2.5, 7.5
-"""The highest weight that is still minor, and the highest that is still major."""
-BANDS: dict[str, tuple[float, float]] = {"minor": (0.1, MINOR_MOST), "major": (3.0, MAJOR_MOST), "critical": (8.0, MAXIMUM)}
-"""The least and the highest weight of an error of words, by its severity."""
+MINOR_MOST = 2.5
+"""The highest weight that is still minor."""
+BANDS: dict[str, tuple[float, float]] = {"minor": (0.1, MINOR_MOST), "major": (3.0, 7.5), "critical": (8.0, MAXIMUM)}
+"""The least and the highest weight of an error of words, by its severity; one on the surface is minor and may weigh less."""
 HALF = 12.0
 """The count that halves the component; chosen on development data."""
 Kind = Literal["missing", "unnecessary", "replacement", "order", "surface"]
@@ -43,13 +43,6 @@ EqualWords = Sequence[tuple[range, range]]
 def value_of(count: float) -> float:
     """Return the component for a hypothesis whose errors weigh ``count`` together: 12 / (12 + count)."""
     return HALF / (HALF + count)
-
-
-def severity_of(weight: float) -> Severity:
-    """Return the severity whose band contains a weight: none for 0, minor up to 2.5, major up to 7.5, else critical."""
-    if weight <= 0.0:
-        return "none"
-    return "minor" if weight <= MINOR_MOST else "major" if weight <= MAJOR_MOST else "critical"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +126,7 @@ class ErrorSpan:
     type
         What it is about: one of TYPES, casing or spacing.
     severity
-        The band of the weight, see `severity_of`; none for a difference.
+        The band of the weight, see BANDS, so that a minor error never weighs more than a major one; none for a difference.
     confidence
         The probability in [0, 1] that it is an error.
     weight

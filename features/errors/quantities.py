@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from ..packages import import_failed
+from ..packages import needed
 
 
 def table(pairs: str) -> dict[str, str]:
@@ -159,10 +159,8 @@ def in_digits(text: str) -> tuple[str, list[int]]:
 
 def _numbers_in_words(text: str) -> Iterable[tuple[int, int, str]]:
     """Yield the start, the end and the digits of each cardinal and ordinal in words; a second may be a time."""
-    try:
+    with needed("reading number words", '"rome-metric[models]"'):
         from text_to_num import find_numbers
-    except ImportError as error:
-        raise import_failed(error, "reading number words", '"rome-metric[models]"') from error
     found = list(NUMBER_TOKEN.finditer(text))
     words = [match[0].lower() for match in found]
     times = {n for n, word in enumerate(words) if word == "second" and (not n or words[n - 1] not in BEFORE_SECOND)}
@@ -201,10 +199,8 @@ def _replaced(text: str, places: list[int], edits: Iterable[tuple[int, int, str]
 @cache
 def _registry() -> Any:
     """Return pint's units, loaded at the first one."""
-    try:
+    with needed("reading units", '"rome-metric[models]"'):
         from pint import UnitRegistry
-    except ImportError as error:
-        raise import_failed(error, "reading units", '"rome-metric[models]"') from error
     return UnitRegistry()
 
 

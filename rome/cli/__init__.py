@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
     return code
 
 
-def _parser(only: str | None = None) -> argparse.ArgumentParser:
+def _parser(only: str | None = None) -> Parser:
     """Return the parser of all commands, or of one, which saves the imports of the others."""
     parser = Parser("rome", description="Score generated English text against references, and say why.", allow_abbrev=False)
     shown: dict[str, Any] = {"action": "version", "version": f"rome {version('rome-metric')}"}
@@ -76,9 +76,11 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
         run = getattr(module, "run" if single else f"run_{name}")
         summary = ((module if single else run).__doc__ or "").splitlines()[0]
         command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        command.whole = _parser
         getattr(module, "add_arguments" if single else f"add_{name}_arguments")(command)
         command.add_argument("--version", "-V", **shown, help=argparse.SUPPRESS)
         command.set_defaults(run=run)
+    parser.commands = commands.choices
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Compare two stored results: means with intervals, the segments that decide, and which mistakes went and came."""
+"""Compare two stored results, second minus first: means with intervals, the segments that decide, and the changed mistakes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rome.exceptions import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome compare`."""
     group = parser.add_argument_group("results", "what `rome score --format jsonl --evidence` wrote for the same segments")
-    group.add_argument("old", metavar="OLD", help="the result to compare with")
-    group.add_argument("new", metavar="NEW", help="the result that is compared: every difference is NEW minus OLD")
-    group.add_argument("--names", nargs=2, metavar=("OLD", "NEW"), help="names of the two (default: the files' names)")
+    group.add_argument("first", metavar="FIRST", help="the result to compare with, such as that of the old system")
+    group.add_argument("second", metavar="SECOND", help="the result that is compared: every difference is SECOND minus FIRST")
+    group.add_argument("--names", nargs=2, metavar=("FIRST", "SECOND"), help="names of the two (default: the files' names)")
     output = parser.add_argument_group("output")
     add_output_arguments(output, "text", "json", "html", note="; html is a page of its own")
     resamples = "of the intervals and tests (default: 2000)"
@@ -29,13 +29,12 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     from rome.results import CorpusScore
     from rome.results.comparison import compare
 
-    paths = (options.old, options.new)
+    paths = (options.first, options.second)
     names = options.names or [Path(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]
     if names[0] == names[1]:
         names = paths
-    if options.old == options.new:
-        raise InputError(f"{options.old} was given twice: name two results")
-    old, new = map(CorpusScore.load, paths)
-    comparison = compare(new, old, names=(names[1], names[0]), resamples=options.resamples, seed=options.seed)
+    if options.first == options.second:
+        raise InputError(f"{options.first} was given twice: name two results")
+    comparison = compare(*map(CorpusScore.load, paths), names=names, resamples=options.resamples, seed=options.seed)
     write_documents(options, [comparison_document(comparison)], comparison.to_dict())
     return 0

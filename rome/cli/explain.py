@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from rome.results import SegmentScore
 
 
+WAYS = "one pair by --reference TEXT with --hypothesis TEXT, or --example N, or --from FILE with --row ID or --worst N"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome explain`."""
-    group = parser.add_argument_group("texts", "--reference with --hypothesis, or --example, or --from with --row or --worst")
+    parser.set_defaults(ways=WAYS)
+    group = parser.add_argument_group("texts", WAYS)
     group.add_argument("--reference", action="append", type=_text, metavar="TEXT", help="may be given several times")
     group.add_argument("--hypothesis", type=_text, metavar="TEXT")
     group.add_argument("--example", type=int, metavar="N", help="the example pair with this segment number")
@@ -78,7 +82,7 @@ def _pair(options: argparse.Namespace) -> tuple[list[str], str]:
     if given == [True, True, False]:
         return options.reference, options.hypothesis
     if given != [False, False, True]:
-        raise InputError("name one pair: --reference TEXT with --hypothesis TEXT, --example N, or --from FILE with --row ID")
+        raise InputError(f"name {WAYS}")
     rows = example_pairs()
     if not 0 <= options.example < len(rows):
         raise InputError(f"there is no example {options.example}: choose 0 to {len(rows) - 1}")

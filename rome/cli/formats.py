@@ -6,16 +6,19 @@ import argparse
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import fsum, nan
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rome.batch.blocks import Block, Checked
 from rome.cli.options import positive
 from rome.cli.pairs import report_line
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import labels
+from rome.evaluation.metrics.peers import lexical
 from rome.features.values import FEATURES
 from rome.reports.segment import SEVERITIES
 from rome.reports.tables import NUMBERS, corpus_footer, corpus_means, corpus_row
@@ -36,10 +39,11 @@ Line = tuple[Sequence[float], str]
 
 
 class Means:
-    """Collect the numbers of all segments; ``measures`` are their names."""
+    """Collect the numbers of all segments: ``measures`` by name, then the scores of other ``metrics`` (name -> signature)."""
 
-    def __init__(self, measures: Sequence[str] = MEASURES) -> None:
-        self.measures, self._numbers = measures, array("d")
+    def __init__(self, metrics: Mapping[str, str] = {}, measures: Sequence[str] = MEASURES) -> None:
+        self.measures, self.metrics, self._numbers = measures, metrics, array("d")
+        self._width = len(measures) + len(metrics)
 
     def of(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield the text of each line and take in its numbers."""
@@ -50,38 +54,43 @@ class Means:
     @property
     def count(self) -> int:
         """Return the number of segments."""
-        return len(self._numbers) // len(self.measures)
+        return len(self._numbers) // self._width
 
     @property
     def values(self) -> list[float]:
         """Return the means from exact sums, nan without segments."""
-        width = len(self.measures)
-        return [fsum(self._numbers[n::width]) / self.count if self.count else nan for n in range(width)]
+        return [fsum(self._numbers[n :: self._width]) / self.count if self.count else nan for n in range(self._width)]
 
 
 class LineScorer:
-    """Score blocks and return the lines of each, in the format ``name``."""
+    """Score blocks and return the lines of each, as the options of `rome score` ask."""
 
-    def __init__(self, make: Callable[[], RoMe], name: str, evidence: bool, found: Checked) -> None:
-        self.metric = make()
-        self.name, self.evidence, self.found = name, evidence, found
+    def __init__(self, make: Callable[[], RoMe], options: argparse.Namespace, metrics: Sequence[str], found: Checked) -> None:
+        self.metric, self.options, self.metrics, self.found = make(), options, metrics, found
 
     def __call__(self, block: Block) -> list[Line]:
         """Return the lines of a block."""
-        rows = zip(self.metric.score_pairs(block.pairs), block.ids, block.notes, strict=True)
-        return [(segment.measures, self._text(segment, id, note)) for segment, id, note in rows]
+        texts = [pair.references for pair in block.pairs], [pair.hypothesis for pair in block.pairs]
+        scores = np.array([lexical(name, progress=False).score(*texts) for name in self.metrics])
+        others = scores.reshape(-1, len(block.pairs)).T.tolist()
+        rows = zip(self.metric.score_pairs(block.pairs), block.ids, block.notes, others, strict=True)
+        return [([*segment.measures, *more], self._text(segment, id, note, more)) for segment, id, note, more in rows]
 
-    def _text(self, segment: SegmentScore, id: str, note: str) -> str:
+    def _text(self, segment: SegmentScore, id: str, note: str, others: list[float]) -> str:
         """Return the line of one segment; for a table, its cells as JSON."""
-        if self.name == "table":
-            return json.dumps(corpus_row(segment, note if self.found.notes else None, whole=True), ensure_ascii=False)
-        if self.name == "tsv":
+        options, reference = self.options, "reference" in self.options.show
+        if options.format == "table":
+            row = corpus_row(segment, note if self.found.notes else None, whole=True, more=others, reference=reference)
+            return json.dumps(row, ensure_ascii=False)
+        if options.format == "tsv":
             name = [id.translate(BLANKS)] if self.found.ids else []
             counts = (segment.error_counts.get(severity, "") for severity in SEVERITIES)
-            numbers = [*segment.measures, *segment.contributions, *counts, segment.reference_index]
-            cells = [segment.segment, *name, *numbers, ",".join(segment.flags)]
+            numbers = [*segment.measures, *others, *segment.contributions, *counts, segment.reference_index]
+            texts = [segment.reference.translate(BLANKS)] if reference else []
+            cells = [segment.segment, *name, *numbers, ",".join(segment.flags), *texts]
             return tsv_line(cells, segment.signature)
-        return stored_line(segment, name=id if self.found.ids else None, evidence=self.evidence)
+        more = {"metrics": dict(zip(self.metrics, others, strict=True))} if others else {}
+        return stored_line(segment, name=id if self.found.ids else None, evidence=options.evidence, **more)
 
 
 def tsv_line(cells: Iterable[Any], signature: str) -> str:
@@ -90,12 +99,20 @@ def tsv_line(cells: Iterable[Any], signature: str) -> str:
     return "\t".join([*values, *(["supervised"] if labels(signature) else [])])
 
 
-def columns(signature: str, *, ids: bool = False, measures: Sequence[str] = MEASURES) -> list[str]:
+def columns(
+    signature: str,
+    *,
+    ids: bool = False,
+    measures: Sequence[str] = MEASURES,
+    metrics: Iterable[str] = (),
+    texts: Iterable[str] = (),
+) -> list[str]:
     """Return the names of tab-separated columns: ``id`` where pairs have ids, ``scorer`` for supervised scores."""
     contributions = (f"{feature}_contribution" for feature in FEATURES)
     counts = [f"{severity}_count" for severity in SEVERITIES] if measures == MEASURES else []
     label = ["scorer"] if labels(signature) else []
-    return ["segment", *(["id"] if ids else []), *measures, *contributions, *counts, "reference", "flags", *label]
+    numbers = (*measures, *metrics, *contributions, *counts)
+    return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *(f"{side}_text" for side in texts), *label]
 
 
 def written(
@@ -106,6 +123,7 @@ def written(
     header: Sequence[str],
     ids: bool = False,
     room: int | None = None,
+    texts: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yield the lines of an output, none before the first segment is there; ``means`` takes in every segment.
 
@@ -119,20 +137,23 @@ def written(
         True where tab-separated lines have ids.
     room
         Columns of a terminal that a table may take.
+    texts
+        The texts that tab-separated lines have.
     """
-    texts = means.of(lines)
+    rows = means.of(lines)
     if name == "table":
-        right = [name in NUMBERS for name in header]
-        yield from aligned(header, map(json.loads, texts), right, room, lambda: corpus_means(means.values, len(header)))
+        right = [name in (*NUMBERS, *means.metrics) for name in header]
+        yield from aligned(header, map(json.loads, rows), right, room, lambda: corpus_means(means.values, len(header)))
         yield from ("", corpus_footer(means.count, means.values[0], signature))
+        yield from (f"{metric}: {choices}" for metric, choices in means.metrics.items())
         return
-    texts = chain(list(islice(texts, 1)), texts)
+    rows = chain(list(islice(rows, 1)), rows)
     if name == "json":
-        yield from _json(texts, means, signature)
+        yield from _json(rows, means, signature)
         return
     if name == "tsv":
-        yield "\t".join(columns(signature, ids=ids, measures=means.measures))
-    yield from texts
+        yield "\t".join(columns(signature, ids=ids, measures=means.measures, metrics=means.metrics, texts=texts))
+    yield from rows
 
 
 def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
@@ -142,10 +163,11 @@ def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
     for text in texts:
         yield f"{comma}{text}"
         comma = ","
-    found = dict(zip(means.measures, means.values, strict=True))
+    found = dict(zip((*means.measures, *means.metrics), means.values, strict=True))
     components = {name: found.pop(name) for name in FEATURES}
-    row = {"score": found.pop("score"), "components": components, **found, "signature": signature} | labels(signature)
-    tail = json.dumps(plain(row), ensure_ascii=False)
+    others = {name: {"score": found.pop(name), "signature": choices} for name, choices in means.metrics.items()}
+    row = {"score": found.pop("score"), "components": components, **found} | ({"metrics": others} if others else {})
+    tail = json.dumps(plain(row | {"signature": signature} | labels(signature)), ensure_ascii=False)
     yield f"],\n {tail[1:]}"
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
+from rome.cli.pairs import add_column_arguments, named_columns
 from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS, sets_text
 from rome.exceptions import InputError
 from rome.storage.files import open_output
@@ -69,8 +70,9 @@ def add_diagnose_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", nargs="?", choices=tuple(EXPERIMENTS), metavar="EXPERIMENT", help=experiment)
     sets = "as in `rome evaluate`; for meaning: JSON lines of reference, acceptable, critical (default: the development sets)"
     parser.add_argument("sets", nargs="*", metavar="SET", help=sets)
-    texts = "one text per line, or pairs (TSV, CSV, JSON, JSON lines) whose hypotheses are perturbed; `-`: standard input"
+    texts = "one text per line, or a table of pairs as for `rome score`, whose hypotheses are perturbed; `-`: standard input"
     parser.add_argument("--texts", metavar="FILE", help=texts)
+    add_column_arguments(parser)
     parser.add_argument("--demetr", metavar="FOLDER", help="the released files of DEMETR (default: the development half)")
     limit = "at most N minimal pairs (meaning: groups) of each perturbation"
     parser.add_argument("--limit", type=positive, metavar="N", help=limit)
@@ -92,7 +94,7 @@ def run_diagnose(options: argparse.Namespace, metric: MakeMetric) -> int:
     metrics = _metrics(options, maker, DEFAULT.get(experiment, DEFAULT_METRICS))
     data: Any = options.demetr
     if options.texts is not None:
-        data = Texts.of(options.texts)
+        data = Texts.of(options.texts, named_columns(options))
     elif experiment == "meaning":
         data = read_groups(options.sets, options.limit)
     elif experiment in ON_SETS:

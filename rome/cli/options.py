@@ -7,16 +7,16 @@ import gc
 import os
 import re
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import SETS
 from rome.features.values import FEATURES
+from rome.names import meant
 from rome.text_table import visible
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MakeMetric = Callable[[argparse.Namespace], Any]
 BAD_INPUT = 2
 WRITTEN = ("output", "export", "junit", "markdown", "report")
 READ = (
-    *("texts", "references", "hypotheses", "pairs", "scores", "baseline", "old", "new", "features", "agreement", "corpus"),
+    *("texts", "references", "hypotheses", "pairs", "scores", "baseline", "first", "second", "features", "agreement", "corpus"),
     *("antonyms", "hypernyms", "synonyms", "store", "index", "net", "models", "demetr"),
 )
 """Options and arguments that name files to write, and files to read or keep."""
@@ -37,7 +37,23 @@ FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 
 
 class Parser(argparse.ArgumentParser):
-    """Report a mistake in one line; each command reports its own."""
+    """Report a mistake in one line; each command reports its own.
+
+    Attributes
+    ----------
+    commands
+        The parsers of the commands below, by name.
+    whole
+        Makes the parser of all commands.
+    """
+
+    commands: Mapping[str, Any] | None = None
+    whole: Callable[[], Parser] | None = None
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options, such as ``--format``."""
+        return re.findall(r"(?<![\w-])--?[a-z][\w-]*", self.format_usage())
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the options; unknown words are reported here, because otherwise the command above would report them."""
@@ -54,10 +70,12 @@ class Parser(argparse.ArgumentParser):
         """Return the message for words that are neither options nor have a place."""
         option = next((word.partition("=")[0] for word in words if word.startswith("-") and word != "-"), None)
         if option is None:
-            return f"{words[0]} is one too many: name files side by side, before the options or after them"
-        known = re.findall(r"(?<![\w-])--?[a-z][\w-]*", self.format_usage())
-        near = get_close_matches(option, known, 1)
-        return f"there is no option {option}" + (f": did you mean {near[0]}?" if near else "")
+            ways = self.get_default("ways") or "files side by side, before the options or after them"
+            return f"{words[0]} is one too many: name {ways}"
+        every = (self.whole().commands if self.whole else None) or {}
+        others = [f"`rome {name}`" for name, command in every.items() if option in command.options]
+        near = [one for one in (meant(option, self.options, 0.8 if others else 0.6), *others) if one]
+        return f"there is no option {option}" + (f": did you mean {' or '.join(near)}?" if near else "")
 
 
 def completes_files(argument: argparse.Action) -> None:

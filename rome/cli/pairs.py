@@ -20,7 +20,7 @@ from rome.exceptions import InputError
 from rome.features.analyser.config import processors
 from rome.progress import progress_bar
 from rome.storage.files import STANDARD_INPUT, named, open_lines
-from rome.storage.pair_files import PairRow, is_table, pair_rows, parallel_rows, read_pairs
+from rome.storage.pair_files import Columns, PairRow, is_table, pair_rows, parallel_rows, read_pairs
 
 NO_SEGMENT = "the files have no segment: give at least one"
 WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
@@ -29,12 +29,24 @@ WAYS = "REF HYP, REF REF2 -i HYP, a TABLE of both sides, or --examples"
 def add_pair_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the ways to name pairs: parallel text files, a table, the embedded examples."""
     group = parser.add_argument_group("texts", f"{WAYS}; `-` is standard input, and so is HYP after a single REF")
-    both = "text files, one segment per line; or one table (TSV, CSV, JSON, JSON lines) with the columns reference and hypothesis"
+    both = "text files, one segment per line; or one table (TSV, CSV, JSON, JSON lines, Parquet) with columns reference and hypothesis"
     completes_files(group.add_argument("texts", nargs="*", metavar="FILE", help=both))
     references, hypotheses = "text files of references, as the files before -i", "text file of hypotheses, one segment per line"
     completes_files(group.add_argument("--references", nargs="+", action="extend", metavar="FILE", help=references))
     completes_files(group.add_argument("--hypotheses", "-i", action="append", metavar="FILE", help=hypotheses))
+    add_column_arguments(group)
     group.add_argument("--examples", action="store_true", help="the example pairs of the package")
+
+
+def add_column_arguments(group: Any) -> None:
+    """Add the options that name the columns of a table of pairs."""
+    for side in Columns._fields:
+        group.add_argument(f"--{side}-column", metavar="NAME", help=f"column or key of a table (default: {side})")
+
+
+def named_columns(options: argparse.Namespace) -> Columns:
+    """Return the columns that the options name."""
+    return Columns(options.reference_column, options.hypothesis_column)
 
 
 def names_texts(options: argparse.Namespace) -> bool:
@@ -70,21 +82,23 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
         yield iter(example_pairs())
         return
     references, hypotheses = named_texts(options)
-    paths = references if hypotheses is None else [*references, hypotheses]
+    paths, columns = references if hypotheses is None else [*references, hypotheses], named_columns(options)
+    if any(columns) and len(paths) > 1:
+        raise InputError("--reference-column and --hypothesis-column name columns of one table: give one FILE with both sides")
     with ExitStack() as stack:
-        columns = [stack.enter_context(open_lines(path)) for path in paths]
+        sides = [stack.enter_context(open_lines(path)) for path in paths]
         for number, path in enumerate(paths) if options.references is None else ():
-            first, columns[number] = _begun(columns[number])
-            if first is not None and is_table(first, path):
+            first, sides[number] = _begun(sides[number])
+            if first is not None and (any(columns) or is_table(first, path)):
                 if len(paths) == 1:
-                    yield pair_rows(columns[0], path)
+                    yield pair_rows(sides[0], path, columns)
                     return
                 remedy = "give it alone (or --references with --hypotheses, if it is one text per line)"
                 raise InputError(f"{named(path)} is a table, which holds both sides: {remedy}")
         if hypotheses is None:
             hypotheses = STANDARD_INPUT
-            columns.append(stack.enter_context(_piped(references[0], options.command)))
-        yield parallel_rows(columns[:-1], columns[-1], references, hypotheses)
+            sides.append(stack.enter_context(_piped(references[0], options.command)))
+        yield parallel_rows(sides[:-1], sides[-1], references, hypotheses)
 
 
 def _begun(lines: Iterator[str]) -> tuple[str | None, Iterator[str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rome.checks import SegmentError
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
+from rome.cli.pairs import add_column_arguments, named_columns
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, open_output
 
@@ -21,14 +22,18 @@ if TYPE_CHECKING:
 
 BLOCK = 500
 """Segments that are scored together: their evidence is in memory at once."""
+WAYS = "the texts by --references with --hypotheses, or --pairs, or --scores"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome report`."""
-    group = parser.add_argument_group("texts", "--references with --hypotheses, or --pairs, or --scores")
+    parser.set_defaults(ways=WAYS)
+    group = parser.add_argument_group("texts", WAYS)
     group.add_argument("--references", nargs="+", metavar="FILE", help="text files, one segment per line")
     group.add_argument("--hypotheses", nargs="+", metavar="SYSTEM=FILE", help="a text file of each system, one segment per line")
-    group.add_argument("--pairs", metavar="FILE", help="TSV (with header) or JSON lines: system, reference, hypothesis, id")
+    pairs = "a table (TSV, CSV, JSON, JSON lines, Parquet) with the columns system, reference, hypothesis, id"
+    group.add_argument("--pairs", metavar="FILE", help=pairs)
+    add_column_arguments(group)
     scores = "what `rome score --format jsonl --evidence` wrote for each system; no model is needed"
     group.add_argument("--scores", nargs="+", metavar="SYSTEM=FILE", help=scores)
     add_metric_arguments(parser)
@@ -79,14 +84,14 @@ def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str
 
     parallel = [options.references is not None, options.hypotheses is not None]
     if any(parallel) + (options.pairs is not None) + (options.scores is not None) != 1:
-        raise InputError("name the texts in one way: --references with --hypotheses, or --pairs, or --scores")
+        raise InputError(f"name {WAYS}, in one way")
     if options.format == "html" and options.output in (None, STANDARD_INPUT):
         raise InputError("a page is a file: name it, `--output report.html`, or print the leaderboard, `--format text`")
     if options.scores is not None:
         files = named_files(options.scores, "--scores")
         return [name for name, _ in files], iter_systems(files)
     if options.pairs is not None:
-        texts = read_system_pairs(options.pairs)
+        texts = read_system_pairs(options.pairs, named_columns(options))
     elif not all(parallel):
         raise InputError("--references and --hypotheses belong together: give both")
     else:

@@ -21,6 +21,7 @@ from rome.batch.checkpoint import Checkpoint
 from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_arguments, report_mean, shown_output, written
 from rome.cli.options import MakeMetric, completes_files, load_at_once
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
+from rome.evaluation.metrics.peers import LEXICAL, lexical
 from rome.reports.tables import corpus_header
 from rome.storage.files import STANDARD_INPUT, open_output
 from rome.text_table import terminal_width
@@ -36,11 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--evidence", action="store_true", help="with json and jsonl: the evidence behind every number too")
     output = "write a whole file or none (default: standard output), and report the mean; finished work is kept in FILE.partial"
     completes_files(group.add_argument("--output", "-o", metavar="FILE", help=f"{output}, where the same command continues"))
+    metrics = f"scores of other metrics too, of the best reference: {', '.join(LEXICAL)} (ter and cer negated)"
+    group.add_argument("--metrics", nargs="+", metavar="METRIC", default=[], help=metrics)
+    shown = "with table and tsv: the text of the reference too"
+    group.add_argument("--show", nargs="+", choices=("reference",), default=[], help=shown)
     add_mean_arguments(group)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Check all pairs, then score and write block by block."""
+    means = Means({name: lexical(name).signature for name in options.metrics})
     with ended_by_signal(), ExitStack() as stack:
         kept = None
         if _is_file(options.output):
@@ -50,8 +56,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         make = block_metric(options, metric, found)
         made = make()
         load_at_once(made, options)
-        work = partial(LineScorer, make if options.workers > 1 else lambda: made, options.format, options.evidence, found)
-        means = Means()
+        work = partial(LineScorer, make if options.workers > 1 else lambda: made, options, tuple(means.metrics), found)
         if kept is None:
             done = stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))
             _write(options, chain.from_iterable(done), found, made.signature, means)
@@ -65,9 +70,10 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
 
 def _write(options: argparse.Namespace, lines: Iterator[Line], found: Checked, signature: str, means: Means) -> None:
     """Write the output, each line at once where a person or a program may wait for it."""
-    header, room = corpus_header(found.notes), terminal_width(options.output)
+    header = corpus_header(found.notes, metrics=tuple(means.metrics), texts=(*options.show, "hypothesis"))
+    shown = {"header": header, "ids": found.ids, "room": terminal_width(options.output), "texts": options.show}
     with open_output(shown_output(options)) as stream:
-        for line in written(options.format, lines, means, signature, header=header, ids=found.ids, room=room):
+        for line in written(options.format, lines, means, signature, **shown):
             print(line, file=stream, flush=not _is_file(options.output))
 
 
@@ -87,7 +93,7 @@ def _keep(
 ) -> int:
     """Score and keep every block that is not kept yet, and return the number of blocks."""
     run_of = {"version": version("rome-metric"), "pairs": found.digest, "signature": signature}
-    finished = kept.begin(run_of | {"format": options.format, "evidence": bool(options.evidence)})
+    finished = kept.begin(run_of | {name: getattr(options, name) for name in ("format", "evidence", "metrics", "show")})
     parts = next(number for number in count() if number not in finished)
     ready = sum(len(block.pairs) for block in islice(blocks, parts))
     if parts:

@@ -68,7 +68,7 @@ def add_rescore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_rescore(options: argparse.Namespace, _: MakeMetric) -> int:
     """Combine stored features into scores, without any model but the net of the set that measured them."""
-    combiner, means = named_net(options) or _matching(options), Means(MEASURED)
+    combiner, means = named_net(options) or _matching(options), Means(measures=MEASURED)
     lines = _lines(options, combiner)
     room = terminal_width(options.output)
     with open_output(shown_output(options)) as stream:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rome.exceptions import InputError
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.reports.model import Cell, Document, Figure, Note, Table
 from rome.reports.summaries import FEW
 from rome.reports.tables import as_table
@@ -60,10 +60,8 @@ class Findings(Displayed):
         """
         if table is not None and table not in self.tables:
             raise InputError(f"table {table!r} is unknown: choose one of {', '.join(self.tables)}")
-        try:
+        with needed("to_dataframe", "pandas"):
             import pandas
-        except ImportError as error:
-            raise import_failed(error, "to_dataframe", "pandas") from error
         chosen = self.main if table is None else self.tables[table]
         return pandas.DataFrame([list(row) for row in chosen.rows], columns=list(chosen.columns))
 

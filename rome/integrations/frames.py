@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rome.exceptions import InputError
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.integrations.columns import COLUMNS, DEFAULT_COLUMNS, check_columns, check_names, plain_list, score_columns
+from rome.names import hints
 
 if TYPE_CHECKING:
     import polars
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Frame = TypeVar("Frame")
 
 
+@hints
 def score_frame(
     frame: Frame,
     metric: Any = None,
@@ -71,10 +73,8 @@ def frame_rows(frame: Any) -> list[dict[str, Any]]:
 
 def to_polars(result: CorpusScore) -> polars.DataFrame:
     """Return one row per segment, with the columns of ``result.to_dataframe()``. Raises ModelMissingError without polars."""
-    try:
+    with needed("to_polars", "polars"):
         import polars
-    except ImportError as error:
-        raise import_failed(error, "to_polars", "polars") from error
     columns = result.columns()
     types: dict[str, Any] = dict.fromkeys(columns, polars.Float64)
     types |= {name: polars.String for name in ("reference", "hypothesis", "flags", "scorer") if name in columns}
@@ -84,10 +84,8 @@ def to_polars(result: CorpusScore) -> polars.DataFrame:
 
 def _opened(frame: Any) -> Any:
     """Return the frame as narwhals' DataFrame. Raises InputError for anything but a frame in memory, ModelMissingError without narwhals."""
-    try:
+    with needed("reading a data frame", "narwhals"):
         import narwhals as nw
-    except ImportError as error:
-        raise import_failed(error, "reading a data frame", "narwhals") from error
     try:
         return nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rome.exceptions import InputError
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.integrations.columns import MakeMetric, RowOptions, ScoreBatches, own_metric
 
 
@@ -43,10 +43,8 @@ def score_dataset(
     ModelMissingError
         When Ray is not installed.
     """
-    try:
+    with needed("scoring with Ray", '"rome-metric[models,ray]"'):
         import ray.data
-    except ImportError as error:
-        raise import_failed(error, "scoring with Ray", '"rome-metric[models,ray]"') from error
     options.check_columns(dataset.columns() or options.wanted)
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")

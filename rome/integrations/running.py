@@ -11,6 +11,7 @@ from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.columns import default_metric, refuse_batches
+from rome.names import hints
 
 MEANS = ("score", *FEATURES)
 """What `RunningScore` computes; completeness and faithfulness need the errors, which it does not keep."""
@@ -36,6 +37,7 @@ class RunningScore:
         self._tables: list[FeatureTable] = []
         self._segments = 0
 
+    @hints
     def update(self, *, predictions: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
         """Measure one batch. An empty batch adds nothing. Raises as `RoMe.score`; nothing of a refused batch is kept.
 

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rome.exceptions import InputError
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.features.values import FEATURES
 from rome.integrations.columns import COLUMNS, check_columns, refuse_batches, score_columns
 
-try:
+with needed("RoMeFeatures", "scikit-learn"):
     from sklearn.base import BaseEstimator, TransformerMixin
-except ImportError as _error:
-    raise import_failed(_error, "RoMeFeatures", "scikit-learn") from _error
 
 
 class RoMeFeatures(TransformerMixin, BaseEstimator):

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.integrations.columns import DEFAULT_COLUMNS, default_metric, refuse_batches
 
-try:
+with needed("RoMeScore", "torchmetrics"):
     import torch
     import torchmetrics
-except ImportError as _error:
-    raise import_failed(_error, "RoMeScore", "torchmetrics") from _error
 
 
 class RoMeScore(torchmetrics.Metric):

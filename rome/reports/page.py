@@ -28,7 +28,6 @@ from rome.reports.summaries import CHANGES, changes_text, differences, histogram
 from rome.text_table import clean
 
 if TYPE_CHECKING:
-    from rome.results.comparison import Comparison
     from rome.results.segment import SegmentScore
     from rome.results.systems import Standing, Systems
 
@@ -139,7 +138,7 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
             cells += [float(mean), float(interval[0]), float(interval[1])]
         if row.against is not None:
             gap = row.against.score
-            cells += [-gap.difference, -gap.high, -gap.low, p_text(gap.p_value)]
+            cells += [gap.difference, gap.low, gap.high, p_text(gap.p_value)]
             strong += [(number, "difference to the first")] if gap.decided else []
         elif len(rows) > 1:
             cells += [None, None, None, "–"]
@@ -161,18 +160,13 @@ def _leaderboard(rows: Sequence[Standing], segments: int) -> Table:
     )
 
 
-def _difference(number: int, comparison: Comparison) -> Table:
-    """Return the comparison of the first system with another one."""
-    return replace(differences(comparison), name=f"differences-{number}", title=" minus ".join(comparison.names))
-
-
 def _mistakes(rows: Sequence[Standing], names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the mistakes that only the first system or only another one makes, per other system; none without evidence."""
     tables = []
     for row in rows[1:]:
         changes = [change for change in row.against.error_changes if change.difference] if row.against else []
         lines = [
-            (change.plural, change.difference, _linked(rows[0].name, change.come, names), _linked(row.name, change.gone, names))
+            (change.plural, change.difference, _linked(rows[0].name, change.gone, names), _linked(row.name, change.come, names))
             for change in changes[:CHANGES]
         ]
         if lines:
@@ -198,7 +192,8 @@ def _page(systems: Systems, rows: list[Standing], blocks: list[str], title: str,
     """Return the page with these packed explanations."""
     tables = [_leaderboard(rows, len(systems)), _distributions(systems, [row.name for row in rows])]
     if len(rows) > 1:
-        tables[1:1] = [_difference(number, row.against) for number, row in enumerate(rows) if row.against]
+        others = ((f"differences-{number}", row.against) for number, row in enumerate(rows) if row.against)
+        tables[1:1] = [replace(differences(one), name=name, title=one.sign) for name, one in others]
     signature = systems.signature or ""
     return page(
         "page.html",

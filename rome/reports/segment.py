@@ -29,14 +29,13 @@ Step = tuple[float, str, str]
 """Points, the mistake or feature, and the kind of mistake."""
 SEVERITIES = ("critical", "major", "minor")
 """The severities that are underlined, the worst first; an edit of severity ``none`` is listed only."""
-DEEDS = {"missing": "lost", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
+DEEDS = {"missing": "missing", "unnecessary": "added", "replacement": "wrong", "order": "misplaced", "surface": "wrong"}
 """The adjective for each kind of error."""
 ABOUT = {"completeness": ("reference", "missing"), "faithfulness": ("hypothesis", "added")}
 """The text that a share is of, and the kind of its errors that are not replacements."""
 NAMES = {
     "agreement": "agreement mistake",
     "antonym": "opposite",
-    "article": "wrong article",
     "casing": "casing mistake",
     "order": "wrong order",
     "punctuation": "punctuation mistake",
@@ -141,7 +140,7 @@ def _from_to(error: ErrorSpan, width: int, quote: str = "") -> str:
 
 
 def error_name(error: ErrorSpan) -> tuple[str, str]:
-    """Return the name of a mistake, singular and plural: ``lost negation``, ``lost negations``."""
+    """Return the name of a mistake, singular and plural: ``missing negation``, ``missing negations``."""
     name = NAMES.get(error.type) or f"{DEEDS[error.kind]} {error.type.replace('_', ' ')}"
     head, of, rest = name.partition(" of ")
     if head.endswith("y"):

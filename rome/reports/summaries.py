@@ -141,13 +141,13 @@ def _count(size: int) -> str:
 def comparison_document(comparison: Comparison) -> Document:
     """Return the differences with their intervals, the changed mistakes, and the segments that decide."""
     note = supervision_note(comparison.a.signature)
-    head = Head(f"{comparison.score.difference:+.3f}", "difference of the scores", (note,) if note else ())
+    head = Head(f"{comparison.score.difference:+.3f}", f"difference of the scores, {comparison.sign}", (note,) if note else ())
     parts: list[Part] = [Note(verdict(comparison), "verdict"), head, differences(comparison)]
     parts += _mistakes(comparison)
     pairs, names = comparison.deciding(DECIDING), comparison.names
     if pairs:
         rows = tuple(_pair(pair, names) for pair in pairs)
-        label = f"The segments that decide: {shorten(names[0], NAME)} minus {shorten(names[1], NAME)}"
+        label = f"The segments that decide: {' minus '.join(shorten(name, NAME) for name in names[::-1])}"
         counted = f"the {len(rows)} largest differences" if len(rows) > 1 else "the largest difference"
         parts.append(Section(label, rows, note=counted))
     return Document(f"comparison of {names[0]} and {names[1]}", tuple(parts), comparison.a.signature)
@@ -161,17 +161,19 @@ def _mistakes(comparison: Comparison) -> Iterator[Part]:
     a, b = (shorten(name, NAME) for name in comparison.names)
     rows = []
     for change in changes[:CHANGES]:
-        counts = len(change.come), len(change.gone)
-        rows.append((change.plural, f"{change.difference:+}", *counts, _places(change.come), _places(change.gone)))
+        counts = len(change.gone), len(change.come)
+        rows.append((change.plural, f"{change.difference:+}", *counts, _places(change.gone), _places(change.come)))
     columns = ("mistake", "difference", f"only {a}", f"only {b}", f"segments of {a}", f"segments of {b}")
     note = "A mistake that both make at the same place is left out"
     table = Table("mistakes", "", columns, tuple(rows), note, right=("difference",))
-    yield Section("Mistakes", (table,), note=f"{a} against {b}: {changes_text(changes)}")
+    yield Section("Mistakes", (table,), note=f"{b} against {a}: {changes_text(changes)}")
 
 
 def changes_text(changes: Sequence[ErrorChange]) -> str:
-    """Return the largest changes: ``12 fewer wrong numbers, 3 more lost negations and 2 more kinds``."""
-    return ", ".join(map(str, changes[:NAMED])) + (f" and {len(changes) - NAMED} more kinds" if len(changes) > NAMED else "")
+    """Return the largest changes: ``12 fewer wrong numbers, 3 more missing negations; 2 other kinds differ``."""
+    more = len(changes) - NAMED
+    rest = f"; {more} other kind{' differs' if more == 1 else 's differ'}" if more > 0 else ""
+    return ", ".join(map(str, changes[:NAMED])) + rest
 
 
 def _places(segments: Sequence[int]) -> str:
@@ -185,7 +187,7 @@ def verdict(comparison: Comparison) -> str:
     score, (a, b), count = comparison.score, comparison.names, len(comparison.a)
     if not score.wins and not score.losses:
         return f"{a} and {b} have the same score on every one of {_count(count)}."
-    ahead, behind = (a, b) if score.difference >= 0 else (b, a)
+    ahead, behind = (b, a) if score.difference >= 0 else (a, b)
     lead = f"{ahead} is {abs(score.difference):.3f} ahead of {behind} on {_count(count)}"
     if count == 1:
         return f"{lead}: one segment says nothing about others."
@@ -214,13 +216,13 @@ def differences(comparison: Comparison) -> Table:
         rows.append((one.name, one.a, one.b, strip, *numbers, one.wins, one.losses, one.ties))
     a, b = (shorten(name, NAME) for name in comparison.names)
     columns = ("", a, b, "interval", "difference", "low", "high", "p", "contribution", "wins", "losses", "ties")
-    note = "bold or *: the interval excludes 0; the contributions add up to the difference of the scores"
+    note = f"bold or *: the interval excludes 0; differences: {b} minus {a}; the contributions add up to that of the scores"
     return Table(
         "differences",
         "Differences",
         columns,
         tuple(rows),
-        f"{note}; wins and losses are those of {a}; intervals of {comparison.level:.0%}",
+        f"{note}; wins and losses are those of {b}; intervals of {comparison.level:.0%}",
         intervals=(("difference", "low", "high"),),
         signed=("difference", "contribution"),
         right=("p",),
@@ -234,15 +236,15 @@ def _pair(pair: Change, names: tuple[str, str]) -> Section:
     """Return one segment of both systems: what moved its score, the reference and both hypotheses with their worst errors."""
     shares = sorted(zip(FEATURES, pair.contributions, strict=True), key=lambda item: -abs(item[1]))
     moved = ", ".join(f"{name} {share:+.3f}" for name, share in shares if abs(share) >= 0.0005) or "nothing"
-    lines = [line_of("reference", pair.after, "reference", (), CUT)]
+    lines = [line_of("reference", pair.before, "reference", (), CUT)]
     if pair.before.reference != pair.after.reference:
-        lines.append(line_of(f"reference of {shorten(names[1], NAME)}", pair.before, "reference", (), CUT))
+        lines.append(line_of(f"reference of {shorten(names[1], NAME)}", pair.after, "reference", (), CUT))
     listed: list[Part] = []
-    for name, side in zip(names, (pair.after, pair.before), strict=True):
+    for name, side in zip(names, (pair.before, pair.after), strict=True):
         errors = _worst_errors(side)
         lines.append(line_of(f"{shorten(name, NAME)} {side.score:.3f}", side, "hypothesis", errors, CUT))
         listed += [Note(f"Errors of {shorten(name, NAME)}"), error_lines(errors)] if errors else []
-    about = f" · {shorten(pair.after.reference, TITLE)}"
+    about = f" · {shorten(pair.before.reference, TITLE)}"
     title, lead = f"segment {pair.after.segment}: {moved}", f"{pair.difference:+.3f}"
     return Section(title, (Texts(tuple(lines)), *listed), False, lead=lead, about=about)
 

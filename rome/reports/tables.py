@@ -182,18 +182,21 @@ def corpus_table(result: CorpusScore) -> str:
     return f"{table}\n\n{corpus_footer(len(result), result.score, result.signature)}"
 
 
-def corpus_header(notes: bool) -> list[str]:
-    """Return the names of the columns of a corpus table."""
-    return [*NUMBERS, *(["example"] if notes else []), "hypothesis", "flags and worst errors"]
+def corpus_header(notes: bool, *, metrics: Sequence[str] = (), texts: Sequence[str] = ("hypothesis",)) -> list[str]:
+    """Return the names of the columns of a corpus table: the numbers, those of other ``metrics`` too, then the texts."""
+    return [*NUMBERS, *metrics, *(["example"] if notes else []), *texts, "flags and worst errors"]
 
 
-def corpus_row(segment: SegmentScore, note: str | None = None, *, whole: bool = False) -> list[str]:
+def corpus_row(
+    segment: SegmentScore, note: str | None = None, *, whole: bool = False, more: Sequence[float] = (), reference: bool = False
+) -> list[str]:
     """Return the cells of one segment in a corpus table; ``whole`` cuts its texts at WHOLE columns only."""
-    values = [shown(value) for value in segment.measures]
+    values = [shown(value) for value in (*segment.measures, *more)]
     narrow, wide = (WHOLE, WHOLE) if whole else (HYPOTHESIS_WIDTH, NOTE_WIDTH)
     errors = sorted((error for error in segment.errors if error.severity != "none"), key=lambda error: -error.weight)
     remarks = "; ".join([*segment.flags, *map(error_note, errors[:WORST])])
-    texts = [shorten(segment.hypothesis, narrow), shorten(remarks, wide)]
+    sides = [segment.reference, segment.hypothesis] if reference else [segment.hypothesis]
+    texts = [*(shorten(side, narrow) for side in sides), shorten(remarks, wide)]
     return [str(segment.segment), *values, *([] if note is None else [shorten(note, wide)]), *texts]
 
 

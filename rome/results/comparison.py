@@ -13,6 +13,7 @@ import numpy as np
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import check_same_signature
 from rome.exceptions import InputError
+from rome.names import hints
 from rome.reports.resampling import LEVEL, bootstrap_intervals, sign_flip_p_values
 from rome.reports.segment import error_name
 from rome.results.corpus import CorpusScore
@@ -33,15 +34,15 @@ class Difference:
     Attributes
     ----------
     a, b
-        The two means, each in [0, 1].
+        The means of the first and the second system, each in [0, 1].
     difference
-        A minus b, so a positive number favours the first system.
+        Second minus first, so a positive number favours the second system.
     low, high
         The interval of the difference (see Comparison.level); nan with fewer than two segments.
     p_value
         Two-sided: the probability of a difference at least as far from 0 if the outputs were assigned to the systems at random.
     wins, losses, ties
-        The number of segments where the first system is better, worse, and neither.
+        The number of segments where the second system is better, worse, and neither.
     """
 
     name: str
@@ -70,7 +71,7 @@ class ErrorChange:
     name, plural
         Such as ``wrong number``, ``wrong numbers``.
     gone, come
-        The segments with such a mistake before and not after, after and not before; a segment number occurs once per mistake.
+        The segments where only the first system makes it, and where only the second does; a segment number occurs once per mistake.
     """
 
     name: str
@@ -80,7 +81,7 @@ class ErrorChange:
 
     @property
     def difference(self) -> int:
-        """The number of such mistakes after minus the number before."""
+        """The number of such mistakes of the second system minus that of the first."""
         return len(self.come) - len(self.gone)
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,12 +100,14 @@ class ErrorChange:
 class Comparison(Displayed):
     """Two systems compared segment by segment; `compare` makes it, and it displays itself as text and in a notebook.
 
+    Every difference is the second system minus the first.
+
     Attributes
     ----------
     a, b
-        The two results.
+        The results of the first and the second system.
     names
-        The names of the two systems.
+        Their names.
     differences
         Of the score, each component, completeness and faithfulness, in the order of MEASURES.
     level
@@ -120,6 +123,11 @@ class Comparison(Displayed):
     level: float
     resamples: int
     seed: int
+
+    @property
+    def sign(self) -> str:
+        """The sign of every difference in words, such as ``new minus old``."""
+        return " minus ".join(self.names[::-1])
 
     @property
     def score(self) -> Difference:
@@ -147,8 +155,8 @@ class Comparison(Displayed):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The change of each segment from the second system to the first."""
-        return tuple(Change(before, after) for after, before in zip(self.a, self.b, strict=True))
+        """The change of each segment from the first system to the second."""
+        return tuple(map(Change, self.a, self.b))
 
     def deciding(self, count: int = 10) -> tuple[Change, ...]:
         """Return the changes with the largest differences of the score, in either direction; none where the systems are tied."""
@@ -165,6 +173,7 @@ class Comparison(Displayed):
         parts = ("difference", "components", "contributions")
         row = {
             "names": list(self.names),
+            "sign": self.sign,
             "segments": len(self.a),
             "differences": {measure.name: measure for measure in self.differences},
             "contributions": self.contributions,
@@ -182,7 +191,7 @@ class Comparison(Displayed):
         """Show the names, the difference of the scores and its interval."""
         score = self.score
         interval = f"{score.difference:+.3f}, [{score.low:+.3f}, {score.high:+.3f}]"
-        return f"Comparison({' - '.join(self.names)} = {interval}, segments={len(self.a)})"
+        return f"Comparison({self.sign} = {interval}, segments={len(self.a)})"
 
     def _document(self) -> Document:
         """Show the differences, then the segments that decide."""
@@ -191,10 +200,11 @@ class Comparison(Displayed):
         return comparison_document(self)
 
 
+@hints
 def compare(
     a: CorpusScore, b: CorpusScore, *, names: Sequence[str] = ("a", "b"), resamples: int = 2000, seed: int = 0
 ) -> Comparison:
-    """Compare two systems on the same segments: every difference is the first minus the second.
+    """Compare two systems on the same segments: every difference is the second minus the first.
 
     The intervals hold 95 % of the mean differences over ``resamples`` resamples of segments (paired bootstrap, percentiles); the p-values
     come from as many random swaps of the two outputs of a segment. The same seed gives the same numbers. With several references per
@@ -208,7 +218,7 @@ def compare(
     pair = names[0], names[1]
     _check(a, b, pair)
     first, second = a.measures, b.measures
-    gaps = first - second
+    gaps = second - first
     intervals = bootstrap_intervals(gaps, resamples, seed)
     p_values = sign_flip_p_values(gaps, resamples, seed)
     wins, losses = (gaps >= EQUAL).sum(axis=0), (gaps <= -EQUAL).sum(axis=0)
@@ -222,16 +232,13 @@ def error_changes(changes: Iterable[Change]) -> tuple[ErrorChange, ...]:
 
     A mistake is the same in both when kind, type, severity, the place in the reference and the words of the hypothesis are.
     """
-    gone: dict[tuple[str, str], list[int]] = defaultdict(list)
-    come: dict[tuple[str, str], list[int]] = defaultdict(list)
+    segments: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for change in changes:
-        if change.before.evidence.errors is None or change.after.evidence.errors is None:
-            continue
-        for segments, errors in ((gone, change.went), (come, change.came)):
-            for error in errors:
-                segments[error_name(error)].append(change.after.segment)
-    names = sorted(gone.keys() | come.keys())
-    kinds = [ErrorChange(*name, tuple(gone.get(name, ())), tuple(come.get(name, ()))) for name in names]
+        if change.before.evidence.errors is not None and change.after.evidence.errors is not None:
+            for side, errors in enumerate((change.went, change.came)):
+                for error in errors:
+                    segments[error_name(error)][side].append(change.after.segment)
+    kinds = [ErrorChange(*name, tuple(gone), tuple(come)) for name, (gone, come) in sorted(segments.items())]
     return tuple(sorted(kinds, key=lambda change: (-abs(change.difference), -len(change.come) - len(change.gone))))
 
 

@@ -16,7 +16,7 @@ from rome.combining.combiner import MEASURES
 from rome.combining.signature import check_same_signature, fitted_on, labels
 from rome.exceptions import InputError
 from rome.features.errors.evidence import SHARES
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.features.protocol import feature_class, number, string
 from rome.features.values import FEATURES, Component
 from rome.reports.segment import SEVERITIES
@@ -93,7 +93,9 @@ class CorpusScore(Displayed):
     def __getitem__(self, index: slice) -> CorpusScore: ...
 
     def __getitem__(self, index: int | slice) -> SegmentScore | CorpusScore:
-        """Return one segment, or the result of a slice."""
+        """Return one segment, or the result of a slice. Raises IndexError, with the number of segments, beyond the last."""
+        if not isinstance(index, slice) and not -len(self) <= index < len(self):
+            raise IndexError(f"there is no segment {index}: the result has {len(self)}, counted from 0")
         return replace(self, segments=self.segments[index]) if isinstance(index, slice) else self.segments[index]
 
     def worst(self, n: int = 10) -> CorpusScore:
@@ -206,10 +208,8 @@ class CorpusScore(Displayed):
 
 def _pandas(name: str) -> Any:
     """Return pandas for a method of this name. Raises ModelMissingError, with the install command, without it."""
-    try:
+    with needed(name, "pandas"):
         import pandas
-    except ImportError as error:
-        raise import_failed(error, name, "pandas") from error
     return pandas
 
 
@@ -218,10 +218,10 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def stored_line(segment: SegmentScore, *, name: str | None = None, evidence: bool = True) -> str:
-    """Return one segment as JSON, with its name as ``id`` where it has one."""
+def stored_line(segment: SegmentScore, *, name: str | None = None, evidence: bool = True, **more: Any) -> str:
+    """Return one segment as JSON, with its name as ``id`` where it has one, and ``more`` keys."""
     row: dict[str, Any] = {} if name is None else {"id": name}
-    return json.dumps(row | segment.to_dict(evidence=evidence), ensure_ascii=False)
+    return json.dumps(row | segment.to_dict(evidence=evidence) | more, ensure_ascii=False)
 
 
 def iter_scores(path: str) -> Iterator[Stored]:

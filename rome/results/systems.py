@@ -16,7 +16,7 @@ from rome.results.comparison import Comparison, compare
 from rome.results.corpus import CorpusScore, iter_scores
 from rome.results.segment import Components, SegmentScore
 from rome.storage.files import named, read_lines
-from rome.storage.pair_files import PairRow, parallel_rows, read_pairs
+from rome.storage.pair_files import Columns, PairRow, parallel_rows, read_pairs
 from rome.text_table import clean
 
 RESAMPLES = 2000
@@ -76,14 +76,14 @@ def read_systems(references: Sequence[str], hypotheses: Sequence[tuple[str, str]
     return SystemTexts(tuple(name for name, _ in hypotheses), tuple(texts))
 
 
-def read_system_pairs(path: str) -> SystemTexts:
-    """Read a TSV or JSON-lines file of pairs with a column ``system``; see `read_pairs` for the other columns.
+def read_system_pairs(path: str, columns: Columns = Columns()) -> SystemTexts:
+    """Read a table of pairs with a column ``system``; see `read_pairs` for the other columns.
 
     The rows of the first system define the segments. With ids the rows of the others may be in any order; without, each system's
     rows are its segments in order. Raises InputError that names the place for a row without a system, a segment that a system
     answers twice or not at all, and references that differ between systems.
     """
-    pairs = read_pairs(path)
+    pairs = read_pairs(path, columns)
     if not pairs:
         raise InputError(f"{named(path)} holds no segment: give at least one")
     systems: dict[str, dict[str, PairRow]] = {}
@@ -154,7 +154,7 @@ class Standing:
     Attributes
     ----------
     against
-        The first system minus this one; None for the first itself.
+        This system minus the first; None for the first itself.
     """
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import json
 import os
 import secrets
 import shutil
@@ -21,6 +22,7 @@ from rome.exceptions import InputError, RomeError
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
 _FOREIGN = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
@@ -70,7 +72,11 @@ def open_lines(path: str) -> Iterator[Iterator[str]]:
 
 
 def text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
-    """Yield the lines of a seekable UTF-8 file; see `read_lines`."""
+    """Yield the lines of a seekable UTF-8 file, see `read_lines`, or the rows of a Parquet file as lines of JSON."""
+    stream.seek(0)
+    if stream.read(len(_PARQUET)) == _PARQUET:
+        yield from _parquet_rows(stream, name)
+        return
     for number, row in enumerate(raw_lines(stream, name, _LONGEST, "give one segment per line"), start=1):
         if number == 1:
             kind = next((kind for mark, kind in _FOREIGN.items() if row.startswith(mark)), None)
@@ -86,6 +92,19 @@ def text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
                 f"{name}:{number}: byte 0x{row[error.start]:02x} at byte {error.start + 1} of the line is not UTF-8: "
                 "convert the file, for instance `iconv -f latin1 -t utf-8`"
             ) from error
+
+
+def _parquet_rows(stream: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the rows of a Parquet file as lines of JSON, a thousand in memory at a time."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with as_input_error(name), ParquetFile(stream) as table:
+            for batch in table.iter_batches(1000):
+                yield from (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
+    except ArrowException as error:
+        raise InputError(f"{name} is a damaged Parquet file ({error}): write or copy it again") from error
 
 
 def raw_lines(stream: IO[bytes], name: str, longest: int, remedy: str, *, bounded: bool = True) -> Iterator[bytes]:

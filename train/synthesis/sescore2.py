@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rome.exceptions import InputError
 from rome.features.analyser.model_set import encoder_identity
 from rome.features.analyser.transformer import PieceStates
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.train.synthesis.edits import SPACING, Operation, applied, chained, deletion, differences, error_type, words_of
 from rome.train.synthesis.pairs import Pipeline, SyntheticPair, identifier, settings_signature
 from rome.train.synthesis.severities import SeverityModel, Work, judged_pairs
@@ -100,10 +100,8 @@ class SentenceIndex:
 
     def _nearest(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> Iterator[list[tuple[int, float]]]:
         """Yield for each text row and cosine of its k nearest, without its copy; none for a text without words."""
-        try:
+        with needed("finding neighbours", '"rome-metric[train]"'):
             import faiss
-        except ImportError as error:
-            raise import_failed(error, "finding neighbours", '"rome-metric[train]"') from error
         count = min(self.neighbours + 1, len(self.texts))
         cosines, rows = faiss.knn(vectors, self.vectors, count, metric=faiss.METRIC_INNER_PRODUCT)
         for text, *found in zip(texts, rows.tolist(), cosines.tolist(), strict=True):

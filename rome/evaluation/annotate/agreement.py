@@ -9,7 +9,7 @@ from statistics import fmean
 
 from rome.evaluation.annotate.ratings import Ratings, dimensions_of
 from rome.evaluation.statistics.spans import segment_spans
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 from rome.reports.model import Table
 
 Matrix = Mapping[str, Mapping[int, float]]
@@ -108,10 +108,8 @@ def _coefficient(
 
     Without a distance, ratings are equal or different.
     """
-    try:
+    with needed("agreement", '"rome-metric[evaluate]"'):
         from nltk.metrics.agreement import AnnotationTask
-    except ImportError as error:
-        raise import_failed(error, "agreement", '"rome-metric[evaluate]"') from error
     if len({label for _, _, label in rows}) < 2:
         return None
     task = AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)

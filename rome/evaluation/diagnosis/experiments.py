@@ -33,7 +33,7 @@ from rome.exceptions import InputError
 from rome.reports.model import Table
 from rome.reports.tables import as_table
 from rome.storage.files import read_lines
-from rome.storage.pair_files import is_table, pair_rows
+from rome.storage.pair_files import Columns, is_table, pair_rows
 
 REFITTED, PRETRAINED = "RoMe refitted", "RoMe refitted, pre-trained"
 """A net fitted on ratings alone, and one that begins from the net of the metric, which synthetic pairs have trained."""
@@ -54,12 +54,12 @@ class Texts:
     hypotheses: Sequence[str]
 
     @staticmethod
-    def of(path: str) -> Texts:
+    def of(path: str, columns: Columns = Columns()) -> Texts:
         """Return the texts of a file: pairs, or one text per line. Raises InputError for a file without any."""
         lines = read_lines(path)
         texts = [line for line in lines if line.strip()]
-        if texts and is_table(texts[0], path):
-            pairs = list(pair_rows(lines, path))
+        if texts and (any(columns) or is_table(texts[0], path)):
+            pairs = list(pair_rows(lines, path, columns))
             texts, references = [row.hypothesis for row in pairs], [row.references for row in pairs]
         else:
             references = [[line] for line in texts]

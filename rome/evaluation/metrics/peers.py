@@ -19,7 +19,7 @@ from rome.data.readers.rated import RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Scores, TextPair
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.model_set import file_digest
-from rome.features.packages import import_failed
+from rome.features.packages import needed
 
 if TYPE_CHECKING:
     from rome.features.analyser.transformer import PieceStates
@@ -30,11 +30,10 @@ PairFunction = Callable[[Sequence[TextPair]], list[float]]
 
 def library(name: str, distribution: str = "") -> Any:
     """Return the imported module. Raises ModelMissingError, with the install line, if its package is not installed."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = distribution or name.partition(".")[0]
-        raise import_failed(error, "this metric", f'"rome-metric[evaluate]" {package}') from error
+    package = distribution or name.partition(".")[0]
+    with needed("this metric", f'"rome-metric[evaluate]" {package}'):
+        module = import_module(name)
+    return module
 
 
 def _each(function: Callable[[str, str], float]) -> PairFunction:
@@ -97,6 +96,14 @@ LEXICAL: dict[str, tuple[str, Callable[[], tuple[str, PairFunction]]]] = {
 """Specification -> (name in tables, maker of signature and function)."""
 
 
+def lexical(kind: str, *, progress: bool | None = None) -> BestReferenceMetric:
+    """Return the metric of this key of LEXICAL. Raises InputError for another, ModelMissingError without its package."""
+    if kind not in LEXICAL:
+        raise InputError(f"a classical metric must be one of {', '.join(LEXICAL)}, got {kind}")
+    name, make = LEXICAL[kind]
+    return BestReferenceMetric(name, *make(), progress=progress)
+
+
 class BertScore:
     """Compute BERTScore's F1 of pairs (Zhang et al. 2020, equations 1 to 3), without IDF and rescaling.
 
@@ -132,10 +139,8 @@ class BertScore:
 
     def _loaded(self) -> PieceStates:
         if self._states is None:
-            try:
+            with needed("BERTScore", '"rome-metric[models]"'):
                 from rome.features.analyser.transformer import PieceStates
-            except ImportError as error:
-                raise import_failed(error, "BERTScore", '"rome-metric[models]"') from error
             self._states = PieceStates(self.encoder, -1 if self.layer is None else self.layer)
         return self._states
 

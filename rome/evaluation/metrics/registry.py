@@ -11,7 +11,7 @@ from typing import Any
 from rome.combining.combiner import Combiner
 from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
-from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, prism
+from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, lexical, prism
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore
 from rome.evaluation.metrics.score_files import ScoreFile
 from rome.exceptions import InputError, ModelMissingError
@@ -73,9 +73,7 @@ class MetricMaker:
         if kind in COMPONENTS:
             return RomeComponent(self.features, kind.partition(".")[2])
         if kind in LEXICAL:
-            name, make = LEXICAL[kind]
-            signature, function = make()
-            return BestReferenceMetric(name, signature, function, progress=self.progress)
+            return lexical(kind, progress=self.progress)
         if kind in BASELINES:
             return Length() if kind == "length" else Random(self.seed)
         raise InputError(f"the metric {kind!r} is unknown: choose one of {KINDS}")
