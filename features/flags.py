@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from .errors.typos import EMOJI
 from .idf import IdfTable
 from .syntax import SyntaxConfig
 from .values import Analysis
@@ -20,18 +21,22 @@ FLAGS = (
     "tree_cut",
     "cut",
     "not_english",
+    "windows",
 )
 """Names of the flags, in the order of their bits in a stored table; add new names at the end.
 
 - empty_hypothesis, empty_reference: no visible character.
 - identical: the two texts are equal, apart from blanks around them.
-- punctuation_only: the hypothesis has no letter or digit.
+- punctuation_only: the hypothesis has no letter, digit or emoji.
 - non_latin: most letters of the hypothesis are of another script, which the embedded models do not read.
 - long: a text has more than LONG words.
 - tree_cut: a text has more words than the syntax component compares.
-- cut: a text was over the bounds of `rome.checks`, and only its beginning was read.
+- cut: only in older tables, whose long texts were cut.
 - not_english: few words of one of the texts are English.
+- windows: a text was too long to be compared as a whole, and was read in windows of sentences.
 """
+OF_WHOLE_TEXTS = {"empty_hypothesis", "empty_reference", "identical", "punctuation_only"}
+"""Those that hold for a pair read in windows only when they hold for every window."""
 
 LONG = 400
 LEAST_WORDS, KNOWN, COMMON, COMMON_SHARE = 4, 0.5, 0.03, 0.2
@@ -41,9 +46,7 @@ WebNLG, BAGEL, Wikipedia, CoLA, SICK; 116 flagged, most of them fragments of nam
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def flags_of(
-    reference: Analysis, hypothesis: Analysis, *, english: IdfTable, syntax: SyntaxConfig, cut: bool = False
-) -> tuple[str, ...]:
+def flags_of(reference: Analysis, hypothesis: Analysis, *, english: IdfTable, syntax: SyntaxConfig) -> tuple[str, ...]:
     """Return the flags that hold for a pair, in the order of FLAGS.
 
     Parameters
@@ -52,20 +55,19 @@ def flags_of(
         The document frequencies of English words, of the metric's model set.
     syntax
         The settings of the syntax component, which say how many words it compares.
-    cut
-        Only the beginning of one of the texts was read; the pair then never counts as identical.
     """
     hypothesis_text, reference_text = hypothesis.text.strip(), reference.text.strip()
     holds = (
         not hypothesis_text,
         not reference_text,
-        hypothesis_text == reference_text and not cut,
-        bool(hypothesis_text) and not any(map(str.isalnum, hypothesis_text)),
+        hypothesis_text == reference_text,
+        bool(hypothesis_text) and not any(map(str.isalnum, EMOJI.sub("x", hypothesis_text))),
         _non_latin(hypothesis_text),
         max(len(reference.words), len(hypothesis.words)) > LONG,
         max(_nodes(reference, syntax), _nodes(hypothesis, syntax)) > syntax.max_nodes,
-        cut,
+        False,
         not_english(hypothesis_text, english) or not_english(reference_text, english),
+        False,
     )
     return tuple(name for name, true in zip(FLAGS, holds, strict=True) if true)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations
@@ -11,17 +10,14 @@ from statistics import fmean
 from typing import Any, Literal
 
 from rome.exceptions import InputError
+from rome.features.windows import MOST_CHARACTERS, MOST_WORDS, WORD, is_long
 
-MOST_WORDS, MOST_CHARACTERS = 2_500, 20_000
-"""Limits of what is read of one text. The memory of an alignment grows with the square of its words, and its time faster, so longer texts are cut,
-and their results have the flag ``cut``. A word is a run of letters and digits, or any other mark or symbol."""
 TRANSPOSED, COMPARED = 0.2, 20
 """Share of words that texts must have in common by column beyond that by row for a square nest of references to be refused, and the number
 of rows and columns that are compared. On segments of WMT and WebNLG with two or three references, 93 to 99 in 100 transposed nests are
 noticed, and no correct one is refused (of BAGEL, whose outputs are nearly alike, 15 in 10,000 nests of neighbouring outputs are)."""
 EmptyReference = Literal["error", "score"]
 _ARGUMENT = re.compile(r"(\w+)\[\d+\](?:\[(\d+)\])?")
-_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class SegmentError(InputError):
@@ -44,15 +40,11 @@ class SegmentError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class CheckedPair:
-    """A valid segment: its number from 0, one or more references, and the hypothesis, which may be empty.
-
-    ``cut``: at least one of these texts is only the beginning of the given one, see MOST_WORDS.
-    """
+    """A valid segment: its number from 0, one or more references, and the hypothesis, which may be empty."""
 
     segment: int
     references: tuple[str, ...]
     hypothesis: str
-    cut: bool = False
 
 
 def check_pairs(
@@ -66,7 +58,6 @@ def check_pairs(
     """Return one pair per hypothesis. Raises InputError with what is wrong and the remedy.
 
     A square nest (as many references as segments) is read as ``[segment][reference]``, unless its texts show clearly that it is transposed.
-    Of a text of more than MOST_WORDS or MOST_CHARACTERS only the beginning is returned.
 
     Refused are a bare string, None, bytes and other values instead of a text, unequal lengths, the transposed shape, pandas Series with different
     indices, a lone surrogate, an empty reference, and no segments at all, which have no mean.
@@ -94,7 +85,7 @@ def check_pairs(
         raise InputError("references and hypotheses are both empty: give at least one segment")
     _check_indices(references, hypotheses)
     pairs = [
-        _pair(_references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment), segment)
+        CheckedPair(segment, _references(given, segment, empty_reference), _text(hypothesis, f"hypotheses[{segment}]", segment))
         for segment, (given, hypothesis) in enumerate(zip(reference_rows, hypothesis_rows, strict=True), start=first)
     ]
     if not by_segment:
@@ -106,32 +97,15 @@ def check_texts(texts: object) -> list[str]:
     """Return the texts unchanged; an empty text is valid, and so is an empty list.
 
     Raises InputError for a bare string and other values that are not lists, as `check_pairs` for one text, and for a text of more than MOST_WORDS
-    or MOST_CHARACTERS, because an analysis has no flag for a cut text.
+    or MOST_CHARACTERS, which is scored in windows, but not analysed as a whole.
     """
     valid = [_text(text, f"texts[{number}]", number) for number, text in enumerate(_rows(texts, "texts"))]
     for number, text in enumerate(valid):
-        if part_read(text) != text:
+        if is_long(text):
             bounds = f"{MOST_WORDS:,} words and marks, or {MOST_CHARACTERS:,} characters"
             remedy = "give its paragraphs or sentences as texts of their own"
             raise SegmentError(f"texts[{number}] has more than {bounds}: {remedy}", number)
     return valid
-
-
-def part_read(text: str) -> str:
-    """Return the text up to MOST_WORDS and MOST_CHARACTERS; no word is cut in two unless there is no blank before it."""
-    if len(text) <= MOST_WORDS:  # words are never more than characters
-        return text
-    part = text[:MOST_CHARACTERS]
-    if len(part) < len(text) and not text[MOST_CHARACTERS].isspace():
-        whole = part[: part.rfind(" ") + 1]
-        part = whole if whole.strip() else part
-    ends = [word.end() for word in _WORD.finditer(part) if _counts(word.group()[0])]
-    return part[: ends[MOST_WORDS - 1]] if len(ends) > MOST_WORDS else part
-
-
-def _counts(first: str) -> bool:
-    """Return True for the first character of a word, or a mark or symbol."""
-    return first.isalnum() or unicodedata.category(first)[0] in "PS"
 
 
 def _rows(given: object, name: str) -> list[Any]:
@@ -192,7 +166,7 @@ def _check_square(pairs: Sequence[CheckedPair]) -> None:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+    return frozenset(WORD.findall(text.lower()))
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
@@ -211,12 +185,6 @@ def _references(given: Any, segment: int, empty_reference: EmptyReference) -> tu
         if empty_reference == "error" and not text.strip():
             raise SegmentError(f'{name} is empty: leave the segment out, or pass empty_reference="score" to score it', segment)
     return texts
-
-
-def _pair(references: tuple[str, ...], hypothesis: str, segment: int) -> CheckedPair:
-    """Return one segment with its texts as far as they are read."""
-    parts, part = tuple(map(part_read, references)), part_read(hypothesis)
-    return CheckedPair(segment, parts, part, cut=(parts, part) != (references, hypothesis))
 
 
 def _text(given: object, name: str, segment: int) -> str:

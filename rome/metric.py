@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +26,7 @@ from rome.features.idf import IdfTable
 from rome.features.packages import needed
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
 from rome.features.values import FEATURES, Analysis, Component
+from rome.features.windows import windows_of
 from rome.names import hints
 from rome.progress import progress_bar, without_widget_advice
 from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
@@ -244,12 +246,16 @@ class RoMe:
         with progress_bar(self.config.progress, len(pairs)) as bar:
             for start in range(0, len(pairs), BLOCK):
                 block = pairs[start : start + BLOCK]
-                analyses = self._analyses.of([text for pair in block for text in (*pair.references, pair.hypothesis)])
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
-                texts = [(analyses[pair.references[index]], analyses[pair.hypothesis]) for pair, index in candidates]
+                divided = [windows_of(pair.references[index], pair.hypothesis) for pair, index in candidates]
+                read = [(window.reference, window.hypothesis) for windows in divided for window in windows.read]
+                analyses = self._analyses.of([text for texts in read for text in texts])
+                texts = [(analyses[reference], analyses[hypothesis]) for reference, hypothesis in read]
+                flags = (flags_of(*each, english=self._idf_table, syntax=syntax) for each in texts)
+                found = zip(compare_pairs(features, texts), flags, strict=True)
                 yield [
-                    (pair, index, measured, flags_of(*each, english=self._idf_table, syntax=syntax, cut=pair.cut))
-                    for (pair, index), each, measured in zip(candidates, texts, compare_pairs(features, texts), strict=True)
+                    (pair, index, *windows.joined(list(islice(found, len(windows.read)))))
+                    for (pair, index), windows in zip(candidates, divided, strict=True)
                 ]
                 bar.update(len(block))
 
@@ -268,7 +274,8 @@ class RoMe:
 
     def _reference_table(self, pairs: Sequence[CheckedPair]) -> IdfTable:
         """Return an IDF table over the distinct references of this call."""
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair.references))
+        references = dict.fromkeys(text for pair in pairs for text in pair.references)
+        texts = [window.reference for text in references for window in windows_of(text, "").read]
         words = (
             [w.text for w in a.words]
             for start in range(0, len(texts), BLOCK)

@@ -1,4 +1,4 @@
-"""`RoMe.analyse` has the same door as `RoMe.score`: what the one refuses or cuts, the other refuses."""
+"""`RoMe.analyse` has a door like `RoMe.score`: what the one refuses, the other refuses; and a long text, which only scores are made of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from rome.checks import MOST_CHARACTERS, MOST_WORDS, check_texts
+from rome.checks import check_texts
 from rome.exceptions import InputError
+from rome.features.windows import MOST_CHARACTERS, MOST_WORDS
 from rome.metric import RoMe
 
 REFUSED = {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import gzip
 import io
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +82,38 @@ def test_tsv_and_json_lines_say_the_same(tmp_path: Path) -> None:
         assert [(row.references, row.hypothesis, row.id) for row in rows] == [(["a", "c"], "b", "x"), (["d"], "", "y")]
         assert [row.note for row in rows] == ["", ""]
     assert [row.place.rpartition(":")[2] for row in (*one, *other)] == ["2", "3", "1", "3"]
+
+
+QUOTED = [
+    ('He said "hi".', 'He said "yes".'),
+    ('"I came," she said.', '"I came."'),
+    ("a\tb", 'a "b"'),
+    ('"', '5" pipes'),
+    ('""', "plain, text"),
+]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
+def test_a_table_with_tabs_is_read_as_it_was_written(tmp_path: Path, quoting: Any) -> None:
+    """By pandas, which writes the excel-tab dialect, however much it quotes; and raw, where quotation marks are plain characters."""
+    table = pd.DataFrame(QUOTED, columns=["reference", "hypothesis"])
+    written = table.to_csv(sep="\t", index=False, quoting=quoting)
+    rows = read_pairs(write(tmp_path, "a.tsv", written.encode()))
+    assert [(row.references[0], row.hypothesis) for row in rows] == QUOTED
+    raw = [pair for pair in QUOTED if "\t" not in pair[0]]
+    content = "".join("\t".join(pair) + "\n" for pair in [("reference", "hypothesis"), *raw])
+    rows = read_pairs(write(tmp_path, "b.tsv", content.encode()))
+    assert [(row.references[0], row.hypothesis) for row in rows] == raw
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize(("pair", "line"), [(("a\nb", "c"), "[34]"), (("a", "b\nc"), "[34]"), (("a", "b\n\nc"), "[35]")])
+def test_a_line_break_in_a_table_with_tabs_is_refused(tmp_path: Path, quoting: Any, pair: tuple[str, str], line: str) -> None:
+    """The message names one of its lines."""
+    table = pd.DataFrame([("x", "y"), pair, ("u", "v")], columns=["reference", "hypothesis"])
+    written = table.to_csv(sep="\t", index=False, quoting=quoting)
+    with pytest.raises(InputError, match=rf"a\.tsv:{line}: .*line break"):
+        read_pairs(write(tmp_path, "a.tsv", written.encode()))
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rome.checks import MOST_WORDS, check_pairs
 from rome.combining.table import FeatureTable
 from rome.features.analyser.config import set_folder
 from rome.features.flags import FLAGS, flags_of, not_english, pack_flags
@@ -81,13 +80,11 @@ def test_english_outputs_are_practically_never_flagged(name: str) -> None:
 
 
 def test_a_pair_has_the_flags_of_both_sides() -> None:
-    """A reference in another language is flagged too; a cut text is never called identical."""
+    """A reference in another language is flagged too."""
     german, english = analysis(FOREIGN["German"][0]), analysis("The cat sleeps on the old sofa.")
     how = {"english": TABLE, "syntax": SyntaxConfig()}
     assert flags_of(english, english, **how) == ("identical",)
     assert flags_of(english, german, **how) == flags_of(german, english, **how) == ("not_english",)
-    assert flags_of(english, english, **how, cut=True) == ("cut",)
-    assert check_pairs(["a"], ["b " * (MOST_WORDS + 1)])[0].cut
 
 
 def test_flags_follow_the_settings_of_the_metric() -> None:

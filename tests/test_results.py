@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from errors_laws import severity_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rome.exceptions import InputError, ModelMissingError, SignatureMismatchError
-from rome.features.errors.evidence import SHARES, ErrorSpan, TextSpan, severity_of, share_of
+from rome.features.errors.evidence import SHARES, ErrorSpan, TextSpan, share_of
 from rome.features.values import FEATURES
 from rome.results import ComponentMeans, CorpusScore, SegmentScore
 from rome.results.comparison import MEASURES, compare

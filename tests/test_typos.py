@@ -51,11 +51,12 @@ def test_tidy(written: str, meant: str) -> None:
 @settings(max_examples=80, deadline=None)
 @given(st.text(alphabet="abA .,'\"-!?\t\n犬é1", max_size=40))
 def test_every_kept_character_has_its_place(text: str) -> None:
-    """Places rise, and the character there is the same but for the case of the first letter; only a full stop is ever added."""
+    """Places rise, and the character there is the same but for tabs and the case of the first letter; only a full stop is ever added."""
     found = tidy(text)
     assert len(found.origin) == len(found.text)
     assert list(found.origin) == sorted(set(found.origin))
-    for character, place in zip(found.text, found.origin, strict=True):
+    text, blanks = text.replace("\t", " "), found.text.replace("\t", " ")
+    for character, place in zip(blanks, found.origin, strict=True):
         assert place == len(text) and character == "." or text[place].lower() == character.lower()
 
 

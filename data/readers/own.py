@@ -20,8 +20,8 @@ def read_own(path: str | Path) -> RatedSet:
 
     Table: a header with ``item``, ``reference`` (more in ``reference_2``, ...), ``hypothesis`` and a column ``rating:NAME`` for each
     human dimension (or ``rating`` for one only), higher is better; optionally ``system``, ``language_pair``, ``source`` and
-    ``score:NAME`` for the published score of a metric. A header with tabs knows no quoting, so no tab in a text; one with commas or semicolons
-    is CSV. An empty cell of a further reference means that there is none.
+    ``score:NAME`` for the published score of a metric. A line with tabs is unquoted where it is exactly what ``csv`` writes; a header with
+    commas or semicolons is CSV. An empty cell of a further reference means that there is none.
 
     JSON lines, as ``rome annotate`` saves them: ``item``, ``reference`` (a text or a list), ``hypothesis``, ``ratings`` (name ->
     number) or ``errors`` (``start``, ``end``, ``severity``, ``category``; without start and end for an omission), optionally

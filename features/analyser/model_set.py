@@ -26,7 +26,7 @@ PARTS = (*ANALYSING, "idf")
 """The parts of every set, one folder each. The net (``scorer``) is fitted to them and required only where it is used."""
 Config = TypeVar("Config")
 FORMAT = "analysis-4"
-RUN = "run-3"
+RUN = "run-4"
 """Version of the way in which models are run, raised when their last digits change. Like `arithmetic`, part of the key of stored analyses only."""
 
 

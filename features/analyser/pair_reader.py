@@ -23,6 +23,7 @@ from torch.nn.functional import linear, softplus
 from rome.exceptions import ModelMissingError
 
 from ..errors.evidence import MARKS, MAXIMUM, READER_FILE, SEVERITIES, TYPES, WEIGHTS, EqualWords, PairPrediction
+from ..errors.typos import EMOJI
 from ..values import Analysis, form_of
 from .config import BATCH_SIZE, most_threads
 from .encoder import TRUNK_FILE, as_guest, in_precision, network
@@ -231,8 +232,8 @@ def company(words: Sequence[str], others: Sequence[str]) -> list[int]:
 
 
 def _side(analysis: Analysis) -> Side:
-    """Return the states and forms of a text."""
-    return analysis.states, [form_of(word.text) for word in analysis.words]
+    """Return the states and forms of a text; all emoji are one form, because the trunk does not know them."""
+    return analysis.states, [EMOJI.sub("*", form_of(word.text)) for word in analysis.words]
 
 
 def _closed(sides: Sequence[Side]) -> list[Side]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..protocol import AnalysedText, Feature, Resources, number, string
@@ -82,10 +83,16 @@ class Errors(Feature[PreparedText]):
         elif empty:
             everything = reference.span_of(range(len(reference.words)))
             errors = [ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, everything, None)]
+        found = self.component(errors)
+        return replace(found, value=0.0) if empty else found
+
+    @classmethod
+    def component(cls, errors: Sequence[ErrorSpan]) -> Component:
+        """Return the component of errors, whose count has a cap; those of weight 0 are differences."""
         listed = [error for error in errors if error.weight]
         count = min(math.fsum(error.weight for error in listed), MAXIMUM)
         evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight))
-        return Component(self.name, 0.0 if empty else value_of(count), count, "severity-weighted errors", evidence)
+        return Component(cls.name, value_of(count), count, "severity-weighted errors", evidence)
 
 
 def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:

@@ -17,11 +17,11 @@ from ..semantic import position_differences
 from ..values import Analysis, Word, form_of
 from .evidence import TextSpan
 from .quantities import Quantity, quantities_of
-from .typos import repetitions, tidy, wrong_articles
+from .typos import EMOJI, repetitions, tidy, wrong_articles
 
 ALIKE = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."})
-VISIBLE = re.compile(r"[^\w\s]|_")
-"""A character that is neither a letter, a digit nor a blank."""
+VISIBLE = re.compile(rf"(?P<emoji>{EMOJI.pattern})|[^\w\s]|_")
+"""An emoji, or a character that is neither a letter, a digit nor a blank."""
 
 THRESHOLD = 0.35
 """The similarity that a match must exceed."""
@@ -126,8 +126,8 @@ def prepare(text: AnalysedText) -> PreparedText:
 
 
 def is_mark(word: Word) -> bool:
-    """Return whether a word is a punctuation mark; features/errors/spans.py compares these on the characters."""
-    return word.upos == "PUNCT" and not any(map(str.isalnum, word.text))
+    """Return whether a word is a punctuation mark or an emoji; features/errors/spans.py compares these on the characters."""
+    return (word.upos == "PUNCT" and not any(map(str.isalnum, word.text))) or EMOJI.fullmatch(word.text) is not None
 
 
 def compared_words(analysis: Analysis) -> tuple[int, ...]:
@@ -141,7 +141,7 @@ def compared_words(analysis: Analysis) -> tuple[int, ...]:
 
 
 def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
-    """Return every visible character outside words, in order; a mark repeated on the spot ("...") counts once, unless it is stray."""
+    """Return every visible character outside words and emoji, in order; a mark repeated on the spot ("...") counts once, unless it is stray."""
     kept = set(tidy(analysis.text).origin)
     words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
     ends = list(accumulate((analysis.words[n].end for n in words), max))
@@ -151,7 +151,7 @@ def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
         place = match.start()
         while position + 1 < len(words) and analysis.words[words[position + 1]].start <= place:
             position += 1
-        if position >= 0 and place < ends[position]:  # within a word
+        if match["emoji"] or (position >= 0 and place < ends[position]):  # within a word
             continue
         shown, stray = match.group().translate(ALIKE), place not in kept
         if found and found[-1].place == place - 1 and (found[-1].character, found[-1].stray) == (shown, stray):

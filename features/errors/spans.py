@@ -11,6 +11,7 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..values import Word
 from .evidence import (
     BANDS,
     CRITICAL,
+    MAJOR,
     MINOR_MOST,
     SEVERITIES,
     TYPES,
@@ -35,7 +37,7 @@ from .evidence import (
 )
 from .prepared import PreparedText, PunctuationMark, WordMatch, is_mark
 from .quantities import Quantity
-from .typos import MISSING_SPACES, SPACE_PATTERNS, repeated_words, repetitions
+from .typos import EMOJI, MISSING_SPACES, NOTES, SHADE, SPACE_PATTERNS, repeated_words, repetitions
 
 Run = tuple[int, ...]
 """Word indices of one text, in order; empty in a text that a span does not touch."""
@@ -249,7 +251,7 @@ def surface_errors(
 
     A reference without capitals says nothing about casing, and one without marks nothing about punctuation.
     """
-    errors = [*_spacing(reference, hypothesis, config)]
+    errors = [*_spacing(reference, hypothesis, config), *_emoji(reference, hypothesis, config)]
     if any(character.isupper() for character in reference.text):
         errors += _casing(reference, hypothesis, matches, config)
     if any(map(is_mark, reference.words)):
@@ -325,8 +327,10 @@ def _punctuation(
 
 
 def _end(text: PreparedText) -> PunctuationMark | None:
-    """Return the final mark of a text."""
-    return next((mark for mark in reversed(text.marks) if mark.after < 0 and mark.character in TERMINAL), None)
+    """Return the final mark of a text, which only marks, emoji, tags and footnotes follow."""
+    words = NOTES.sub(lambda note: " " * len(note[0]), text.text)
+    ends = (mark for mark in reversed(text.marks) if mark.character in TERMINAL and words[mark.place] != " ")
+    return next((mark for mark in ends if not any(map(str.isalnum, words[mark.place :]))), None)
 
 
 def _same(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) -> bool:
@@ -346,6 +350,22 @@ def _stray(side: PreparedText, mark: PunctuationMark) -> bool:
     """Return whether `tidy` removes the mark, it is odd, or it ends a sentence before a small letter."""
     after = side.text[mark.place + 1 :].lstrip()
     return mark.stray or mark.character in ODD or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
+
+
+def _emoji(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
+    """Find the emoji that are lost, added or others, wherever they are; skin tones do not count, and keycaps are numbers."""
+    found = [
+        [(SHADE.sub("", match[0]), text.span(*match.span())) for match in EMOJI.finditer(text.text) if match[0][0] > "9"]
+        for text in (reference, hypothesis)
+    ]
+    ours, theirs = (Counter(emoji for emoji, _ in side) for side in found)
+    for old, new in zip_longest(ours - theirs, theirs - ours):
+        spans = dict(found[0]).get(old), dict(found[1]).get(new)
+        if old and new:
+            yield ErrorSpan("replacement", "noun", "major", MAJOR, 1.0, *spans)
+        else:
+            kind: Kind = "missing" if old else "unnecessary"
+            yield _minor("omission" if old else "addition", config.possible, config.possible, *spans, kind)
 
 
 def _articles(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:

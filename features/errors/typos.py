@@ -15,9 +15,9 @@ from ..values import Analysis
 SPACE_PATTERNS = (
     re.compile(r"(?<=\S)([ \t]+)(?=[,.;:!?%)\]}](?:\s|$)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)", re.IGNORECASE),
     re.compile(r"(?<=[(\[{$£€#])([ \t]+)(?=\w)"),
-    re.compile(r"(?<=[ \t])[ \t]+"),
+    re.compile(r"(?<=[ \t])[ \t]+|(?<=\S)\t(?=\S)"),
 )
-"""Blanks where English writes none, and further blanks where it writes one."""
+"""Blanks where English writes none, and further blanks, or a tab, where it writes one."""
 MISSING_SPACES = (
     re.compile(r"(?<=[^\W\d_]{2})\((?![a-z]{1,2}\))|(?<=[,;:])\((?=\w)"),
     re.compile(r"(?<=[^\W\d_])[,;](?=[^\W\d_])"),
@@ -32,6 +32,17 @@ STRAY = re.compile(
 """Misplaced marks: after a word and before a small letter, or after another mark."""
 QUOTE = re.compile(r"""(?<=[\w,.;:!?])["”](?=\s|$)|(?<=[^\Wszx])['](?=\s|$)|(?<!\w)["“'](?=\w)""")
 TERMINAL = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")
+SHADE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+"""A variation or skin tone of an emoji."""
+_PICTURE = "[\u2300-\u23ff\u2600-\u2775\u2794-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|{_PICTURE}(?:\u200d{_PICTURE})*|[0-9#*]\ufe0f?\u20e3")
+"""A character of Unicode's blocks of pictures with its variation and skin tone, several joined ones, a flag or a keycap: one emoji."""
+KEYS = re.compile("(?<=[0-9#*])\ufe0f?\u20e3")
+"""What makes a keycap of a character."""
+NOTES = re.compile(
+    r"<sup\b[^<>]*>[^<>]*</sup>|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]{0,200}=[^<>]{0,200})?\s?/?>|(?!\A)\^?\[[^\[\]\n]{1,40}\]|(?<=[.!?])[\u00b9\u00b2\u00b3\u2070-\u2079]+"
+)
+"""Tags and footnotes, which may follow the final mark."""
 LEAST_WORDS = 4
 """A text with fewer words may lack a full stop."""
 SILENT = ("hour", "honest", "honor", "honour", "heir")
@@ -101,15 +112,18 @@ def repetitions(text: str) -> tuple[RepeatedWords, ...]:
 def tidy(text: str) -> Tidied:
     """Return the text without stray blanks, stray marks and words typed twice, with a capital at its start and a mark at its end.
 
-    A text without words stays as it is. No word is ever replaced by another one.
+    Emoji, tags and footnotes get blanks around them. A text without words stays as it is. No word is ever replaced by another one.
     """
     if not WORD.search(text):
         return Tidied(text, tuple(range(len(text))), False)
+    text = text.replace("\t", " ")
     characters, origin = _without(text, list(range(len(text))), [match.span() for match in STRAY.finditer(text)])
     characters, origin = _without(characters, origin, _stray_quotes(characters))
     for pattern in SPACE_PATTERNS:
         characters, origin = _without(characters, origin, [match.span() for match in pattern.finditer(characters)])
     characters, origin = _without(characters, origin, [(run.before, run.end) for run in repeated_words(characters)])
+    characters, origin = _apart(characters, origin)
+    characters, origin = _without(characters, origin, [match.span() for match in KEYS.finditer(characters)])
     first = re.search(r"\w", characters)
     if first and first.group().islower() and len(first.group().upper()) == 1:
         characters = characters[: first.start()] + first.group().upper() + characters[first.end() :]
@@ -125,6 +139,14 @@ def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tupl
     gone = {n for start, end in spans for n in range(start, end)}
     kept = [n for n in range(len(text)) if n not in gone] if gone else range(len(text))
     return "".join(text[n] for n in kept) if gone else text, [origin[n] for n in kept]
+
+
+def _apart(text: str, origin: list[int]) -> tuple[str, list[int]]:
+    """Return the text and its places with a blank on both sides of emoji, tags and footnotes."""
+    places = (n for pattern in (EMOJI, NOTES) for match in pattern.finditer(text) for n in match.span())
+    glued = {n for n in places if len(text[n - 1 : n + 1].strip()) == 2}
+    spaced = "".join(f" {character}" if n in glued else character for n, character in enumerate(text))
+    return spaced, [place for n, place in enumerate(origin) for _ in range(1 + (n in glued))]
 
 
 def _stray_quotes(text: str) -> list[tuple[int, int]]:

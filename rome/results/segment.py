@@ -50,7 +50,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence of the four features for one segment; None where the numbers were stored without it.
+    """The evidence of the four features for one segment; None where the numbers were stored without it, and, but for errors, of long texts.
 
     Type checkers know the values and let None pass (``| Any``): scoring always gives evidence.
     """
@@ -346,9 +346,9 @@ def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
 def _counted_errors(segment: SegmentScore) -> ErrorsEvidence:
     """Return the errors of a segment, after checking that its errors component can be computed from them."""
     where, evidence = f"segment {segment.segment}", segment.evidence.errors
-    if evidence is None or segment.evidence.semantic is None:
+    if evidence is None:
         raise InputError(NO_EVIDENCE.format(segment.segment))
-    if not segment.evidence.semantic.hypothesis_words and segment.evidence.semantic.reference_words:
+    if {"empty_hypothesis", "empty_reference"}.intersection(segment.flags) == {"empty_hypothesis"}:
         raise InputError(
             f"{where} has an empty hypothesis, which has the full count in any case: there is not an error to drop"
         )

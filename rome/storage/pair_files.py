@@ -102,7 +102,8 @@ def is_table(first: str, path: str, columns: Columns = Columns()) -> bool:
 def pair_rows(lines: Iterable[str], path: str, columns: Columns = Columns()) -> Iterator[PairRow]:
     """Yield the rows of a table; its ending or its first line decides about the format.
 
-    TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``; no quoting.
+    TSV: a header with the columns ``reference`` (more in ``reference_2``, ...) and ``hypothesis``, optionally ``id`` and ``note``. A line that is
+    exactly what ``csv`` writes is unquoted; in any other, quotation marks are plain characters.
     CSV: the same, separated by commas or semicolons, with quotation marks where a text has one.
     JSON lines: objects with ``reference`` (a text or a list of texts) and ``hypothesis``, optionally ``id`` and ``note``.
     JSON: an array of such objects, or one object of lists. Parquet: as JSON lines.

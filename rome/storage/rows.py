@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from rome.exceptions import InputError
@@ -25,10 +28,14 @@ def table_rows(
 ) -> tuple[list[str], Iterator[tuple[str, dict[str, str]]]]:
     """Return the header of a table, [] of an empty one, and its rows by column name, each with its place.
 
-    A table with tabs has no quoting, any other is CSV. Empty lines are skipped. Raises InputError, at once or when the row is reached, for a
+    A line with tabs is read as `csv`'s excel-tab dialect where it is as that writes it, else its quotation marks are plain characters; other tables
+    are CSV, and so is one with tabs whose header is quoted. Empty lines are skipped. Raises InputError, at once or when the row is reached, for a
     column named twice, a row of another width, and wrong CSV.
     """
-    rows = _split_csv(lines, name, separator) if separator != "\t" else _split_tabs(lines)
+    rest = iter(lines)
+    lines = chain([first := next(rest, "")], rest)
+    is_csv = separator != "\t" or first.startswith('"')
+    rows = _split_csv(lines, name, separator) if is_csv else _split_tabs(lines)
     header = next(rows, (1, []))[1]
     if twice := repeated(header):
         raise InputError(f"{name}:1: the header has the column {shown(twice)} twice: name each column once")
@@ -38,7 +45,7 @@ def table_rows(
 def _named_cells(
     rows: Iterator[tuple[int, list[str]]], name: str, separator: str, header: list[str]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    remedy = "write no tab in a text" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
+    remedy = "leave tabs and line breaks out" if separator == "\t" else f"put a text with a {separator!r} in quotation marks"
     for number, cells in rows:
         if len(cells) != len(header):
             raise InputError(f"{name}:{number}: {len(cells)} columns, the header has {len(header)}: {remedy}")
@@ -47,7 +54,16 @@ def _named_cells(
 
 def _split_tabs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of each line that is not empty, and its cells."""
-    return ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line)
+    return ((number, _cells(line)) for number, line in enumerate(lines, start=1) if line)
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line with tabs, without quotation marks where the line is what `csv` writes for them."""
+    cells, written = list[str](), io.StringIO()
+    with suppress(csv.Error):
+        (cells,) = csv.reader([line], "excel-tab")
+        csv.writer(written, "excel-tab", lineterminator="").writerow(cells)
+    return cells if written.getvalue() == line else line.split("\t")
 
 
 def _split_csv(lines: Iterable[str], name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -55,6 +71,8 @@ def _split_csv(lines: Iterable[str], name: str, separator: str) -> Iterator[tupl
     rows, number = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True), 1
     try:
         for cells in rows:
+            if separator == "\t" and rows.line_num > number:
+                raise InputError(f"{name}:{number}: a line break in a text: write a blank instead of it")
             if cells:
                 yield number, cells
             number = rows.line_num + 1
