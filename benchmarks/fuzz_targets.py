@@ -148,7 +148,7 @@ def read_text(content: bytes) -> None:
         given = content.decode("utf-8", "replace")
     (pair,) = check_pairs(["a"], [given])
     found = tidy(pair.hypothesis)
-    places = [found.place(at, at + 1) for at in range(len(found.text) - found.closed)]
+    places = [found.place(at, at + 1) for at in range(len(found.text))]
     if not all(0 <= start <= end <= len(given) for start, end in places):
         raise ValueError("a place outside the text")
     if not shorten(given, 20).isprintable():

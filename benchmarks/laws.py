@@ -49,7 +49,7 @@ Row = tuple[str, int, int, float]
 
 def numbers(metric: RoMe, given: Sequence[Pair]) -> Numbers:
     """Return (n, 5) the score and the components of every pair, computed anew."""
-    metric._analyses.forget()  # noqa: SLF001
+    metric._analyses._memory.clear()  # noqa: SLF001
     found = metric.score(references=[one for one, _ in given], hypotheses=[other for _, other in given])
     return np.array([[each.score, *(part.value for part in each.components)] for each in found])
 

@@ -26,7 +26,7 @@ FLAGS = (
 """Names of the flags, in the order of their bits in a stored table; add new names at the end.
 
 - empty_hypothesis, empty_reference: no visible character.
-- identical: the two texts are equal, apart from blanks around them.
+- identical: the two texts are equal as they are compared (`rome.features.text`), apart from blanks around them.
 - punctuation_only: the hypothesis has no letter, digit or emoji.
 - non_latin: most letters of the hypothesis are of another script, which the embedded models do not read.
 - long: a text has more than LONG words.

@@ -211,9 +211,7 @@ def _sentences(text: Analysis) -> tuple[SentenceAcceptability, ...]:
         logs[word.sentence].append(math.log(max(WORD_FLOOR, float(probability))))
     return tuple(
         SentenceAcceptability(
-            text=text.text[s.start : s.end],
-            start=s.start,
-            end=s.end,
+            *text.span(s.start, s.end),
             probability=s.acceptability_probability,
             word_probability=math.exp(sum(own) / len(own)) if own else 1.0,
         )

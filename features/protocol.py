@@ -175,11 +175,11 @@ def compare_pairs(
     for start in range(0, len(pairs), TOGETHER):
         part = pairs[start : start + TOGETHER]
         with _libraries().limit(limits=1, user_api="blas"):  # NumPy's sums have other last digits on two threads
-            texts = {text: AnalysedText.of(analysis) for text, analysis in {a.text: a for pair in part for a in pair}.items()}
+            texts = {name: AnalysedText.of(analysis) for name, analysis in {id(a): a for pair in part for a in pair}.items()}
             columns = []
             for feature in features:
                 prepared = {name: feature.prepare(text) for name, text in texts.items()}
-                columns.append(feature.compare_all([(prepared[one.text], prepared[other.text]) for one, other in part]))
+                columns.append(feature.compare_all([(prepared[id(one)], prepared[id(other)]) for one, other in part]))
         yield from zip(*columns, strict=True)
 
 

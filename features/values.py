@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .text import EditedText
+
 CLASSES = {
     "semantic": "rome.features.semantic:Semantic",
     "syntax": "rome.features.syntax:Syntax",
@@ -76,6 +78,8 @@ class Analysis:
     states
         (n, w) float16, what the reader of both texts starts from (mean of the word's pieces after a lower layer of the trunk); w is 0 where no
         reader needs them.
+    written
+        The user's text where `text` is only its compared form; stores do not keep it.
     """
 
     text: str
@@ -84,6 +88,13 @@ class Analysis:
     vectors: NDArray[np.float32]
     word_probabilities: NDArray[np.float32]
     states: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    written: EditedText | None = None
+
+    def span(self, start: int, end: int) -> tuple[str, int, int]:
+        """Return the characters ``text[start:end]`` as the user wrote them, and their place in the user's text."""
+        written = self.written or EditedText.of(self.text)
+        start, end = written.place(start, end)
+        return written.original[start:end], start, end
 
     def __eq__(self, other: object) -> bool:
         """Compare every column, the arrays element by element."""

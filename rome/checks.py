@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from rome.exceptions import InputError
+from rome.features.text import visible
 from rome.features.windows import MOST_CHARACTERS, MOST_WORDS, WORD, is_long
 
 TRANSPOSED, COMPARED = 0.2, 20
@@ -182,7 +183,7 @@ def _references(given: Any, segment: int, empty_reference: EmptyReference) -> tu
         raise SegmentError(f"{place} is an empty list: give at least one reference for each segment", segment)
     texts = tuple(_text(text, name, segment) for name, text in named)
     for (name, _), text in zip(named, texts, strict=True):
-        if empty_reference == "error" and not text.strip():
+        if empty_reference == "error" and not visible(text):
             raise SegmentError(f'{name} is empty: leave the segment out, or pass empty_reference="score" to score it', segment)
     return texts
 

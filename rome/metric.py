@@ -25,6 +25,7 @@ from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
 from rome.features.packages import needed
 from rome.features.protocol import Feature, Resources, compare_pairs, feature_class
+from rome.features.text import compared, compared_pair
 from rome.features.values import FEATURES, Analysis, Component
 from rome.features.windows import windows_of
 from rome.names import hints
@@ -152,6 +153,13 @@ class RoMe:
         """Return the analysis of each distinct text, from the store where it has one. Raises InputError as `score` does."""
         return self._analyses.of(check_texts(texts))
 
+    def analyse_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Analysis, Analysis]]:
+        """Return the analyses of pairs of checked texts as they are compared, see `rome.features.text`."""
+        forms = [compared_pair(*pair) for pair in pairs]
+        found = self._analyses.of([form.text for both in forms for form in both])
+        known = {form: replace(found[form.text], written=form) for both in forms for form in both if form.text != form.original}
+        return [(known.get(one, found[one.text]), known.get(other, found[other.text])) for one, other in forms]
+
     @hints
     def features(self, *, references: Iterable[str | Iterable[str]], hypotheses: Iterable[str]) -> FeatureTable:
         """Return the four features of every candidate (a hypothesis against one of its references); see `score`."""
@@ -249,8 +257,7 @@ class RoMe:
                 candidates = [(pair, index) for pair in block for index in range(len(pair.references))]
                 divided = [windows_of(pair.references[index], pair.hypothesis) for pair, index in candidates]
                 read = [(window.reference, window.hypothesis) for windows in divided for window in windows.read]
-                analyses = self._analyses.of([text for texts in read for text in texts])
-                texts = [(analyses[reference], analyses[hypothesis]) for reference, hypothesis in read]
+                texts = self.analyse_pairs(read)
                 flags = (flags_of(*each, english=self._idf_table, syntax=syntax) for each in texts)
                 found = zip(compare_pairs(features, texts), flags, strict=True)
                 yield [
@@ -275,7 +282,7 @@ class RoMe:
     def _reference_table(self, pairs: Sequence[CheckedPair]) -> IdfTable:
         """Return an IDF table over the distinct references of this call."""
         references = dict.fromkeys(text for pair in pairs for text in pair.references)
-        texts = [window.reference for text in references for window in windows_of(text, "").read]
+        texts = [compared(window.reference).text for text in references for window in windows_of(text, "").read]
         words = (
             [w.text for w in a.words]
             for start in range(0, len(texts), BLOCK)

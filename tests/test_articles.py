@@ -50,10 +50,10 @@ def test_edges(text: str) -> None:
 def test_it_counts_once_and_only_in_the_hypothesis() -> None:
     """A minor error on the article; none where the reference writes the same."""
     wrong, right = prepared(tagged("it is an big town")), prepared(tagged("it is the big town"))
-    (found,) = surface_errors(right, wrong, (), SurfaceConfig())
+    (found,) = surface_errors(right, wrong, (), (), SurfaceConfig())
     assert (found.type, found.severity, found.hypothesis.text) == ("article", "minor", "an")  # type: ignore[union-attr]
-    assert surface_errors(wrong, wrong, (), SurfaceConfig()) == ()
-    assert surface_errors(wrong, right, (), SurfaceConfig()) == ()
+    assert surface_errors(wrong, wrong, (), (), SurfaceConfig()) == ()
+    assert surface_errors(wrong, right, (), (), SurfaceConfig()) == ()
 
 
 def test_the_wrong_one_for_the_right_one_counts_too() -> None:

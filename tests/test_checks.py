@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from rome.checks import CheckedPair, check_pairs
 from rome.exceptions import InputError
+from rome.features.text import visible
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(visible)
 
 
 ROWS = st.lists(st.tuples(st.one_of(TEXT, st.lists(TEXT, min_size=1, max_size=3)), st.one_of(TEXT, st.just(""))))
@@ -38,7 +39,7 @@ def test_any_listing_will_do(shape: type) -> None:
     assert check_pairs(shape(["a", "b"]), shape(["c", "d"])) == [CheckedPair(0, ("a",), "c"), CheckedPair(1, ("b",), "d")]
 
 
-@pytest.mark.parametrize("empty", ["", "  ", "\n"])
+@pytest.mark.parametrize("empty", ["", "  ", "\n", "\u200b", "\ufeff \x00", "\u00ad"])
 def test_empty_reference_is_refused_unless_asked_for(empty: str) -> None:
     """An empty reference is an error that names its place; empty_reference="score" lets it pass."""
     with pytest.raises(InputError, match=re.escape("references[1][0] is empty")):

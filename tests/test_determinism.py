@@ -30,7 +30,7 @@ def numbers(metric: RoMe, order: Sequence[int], size: int, neighbours: Sequence[
     found = np.zeros((len(EVERYTHING), len(NUMBERS)))
     for start in range(0, len(order), size):
         some = order[start : start + size]
-        metric._analyses.forget()
+        metric._analyses._memory.clear()
         result = metric.score(
             references=[REFERENCES[n] for n in some] + [REFERENCES[0]] * len(neighbours),
             hypotheses=[HYPOTHESES[n] for n in some] + list(neighbours),

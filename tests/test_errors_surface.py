@@ -132,7 +132,7 @@ def test_marks_inside_a_quantity_are_not_compared(monkeypatch: pytest.MonkeyPatc
     """Its value is; the final mark still counts."""
     monkeypatch.setattr(
         "rome.features.errors.prepared.quantities_of",
-        lambda text: tuple(Quantity(m.start(), m.end(), "score", m.group()) for m in re.finditer(r"\d-\d|\d+ p\.m\.", text)),
+        lambda text, _: tuple(Quantity(m.start(), m.end(), "score", m.group()) for m in re.finditer(r"\d-\d|\d+ p\.m\.", text)),
     )
     monkeypatch.setattr("rome.features.errors.errors.compare_quantities", lambda *_: QuantitiesCompared((), ()))
     for said in ("They won 2 to 1, at 5 p.m.", "They won 21, at 5 p.m."):

@@ -161,7 +161,7 @@ def test_hostile_neighbours_change_nothing() -> None:
     hypothesis, metric = "The cat sat on a new mat and moved.", whole_metric()
     alone = metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0]
     among = [CHOSEN[name] for name in ("every hostile piece", "NUL between letters", "a paragraph a letter")]
-    metric._analyses.forget()
+    metric._analyses._memory.clear()
     *hostile, found = metric.score(references=[REFERENCE] * 4, hypotheses=[*among, hypothesis])
     assert found.score == pytest.approx(alone.score, abs=1e-6)
     for segment in hostile:
@@ -236,8 +236,8 @@ def test_tidying_takes_a_time_that_grows_with_the_text(unit_of: str) -> None:
 def test_every_place_of_a_tidied_text_lies_in_the_text(text: str) -> None:
     """Places never fall, lie inside the text, and only a full stop that was added has none."""
     found = tidy(text)
-    assert len(found.origin) == len(found.text) and list(found.origin) == sorted(found.origin)
-    assert all(0 <= place < len(text) + found.closed for place in found.origin)
+    assert len(found.starts) == len(found.text) and list(found.starts) == sorted(found.starts)
+    assert all(0 <= place <= len(text) for place in found.starts)
 
 
 @given(text=TEXT, width=st.integers(1, 40))

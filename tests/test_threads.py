@@ -27,7 +27,7 @@ def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
             pool.submit(metric.score, references=[reference], hypotheses=[hypothesis]).result()[0]
             for reference, hypothesis in PAIRS[:4]
         ]
-    metric._analyses.forget()
+    metric._analyses._memory.clear()
     again = metric.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
     assert again.scores == pytest.approx(expected.scores, abs=1e-6)
     assert [one.score for one in found] == pytest.approx(expected.scores[:4], abs=1e-6)

@@ -53,17 +53,17 @@ def test_tidy(written: str, meant: str) -> None:
 def test_every_kept_character_has_its_place(text: str) -> None:
     """Places rise, and the character there is the same but for tabs and the case of the first letter; only a full stop is ever added."""
     found = tidy(text)
-    assert len(found.origin) == len(found.text)
-    assert list(found.origin) == sorted(set(found.origin))
+    assert len(found.starts) == len(found.text)
+    assert list(found.starts) == sorted(set(found.starts))
     text, blanks = text.replace("\t", " "), found.text.replace("\t", " ")
-    for character, place in zip(blanks, found.origin, strict=True):
+    for character, place in zip(blanks, found.starts, strict=True):
         assert place == len(text) and character == "." or text[place].lower() == character.lower()
 
 
 def test_a_million_characters_take_no_time_to_speak_of() -> None:
     """The cost grows with the text, whatever it is made of."""
     for text in ("a" * 300_000, "a " * 150_000, "ab" + ", " * 150_000, '"' * 300_000, "-" * 300_000):
-        assert len(tidy(text).origin) <= len(text) + 1
+        assert len(tidy(text).starts) <= len(text) + 1
 
 
 def test_typed_twice_names_the_repeated_words() -> None:
@@ -104,10 +104,10 @@ def test_a_repetition_of_the_reference_is_no_mistake() -> None:
 def test_marks_belong_beside_their_words() -> None:
     """A comma that moved is missing in one place and too much in another; a reference without marks says nothing about them."""
     one, other = prepared(analysis("After lunch, the old dog slept.")), prepared(analysis("After lunch the old, dog slept."))
-    found = surface_errors(one, other, match_words(one, other), SurfaceConfig())
+    found = surface_errors(one, other, match_words(one, other), (), SurfaceConfig())
     assert [(e.kind, (e.reference or e.hypothesis).text) for e in found] == [("missing", ","), ("unnecessary", ",")]  # type: ignore[union-attr]
     bare = prepared(analysis("the dog slept"))
-    assert not surface_errors(bare, prepared(analysis("the dog, slept.")), (), SurfaceConfig())
+    assert not surface_errors(bare, prepared(analysis("the dog, slept.")), (), (), SurfaceConfig())
     assert [mark.character for mark in marks_of(analysis("Well... “so” – yes"))] == [".", '"', '"', "-"]
 
 

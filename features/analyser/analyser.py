@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors.typos import Tidied, tidy
+from ..errors.typos import tidy
+from ..text import EditedText
 from ..values import Analysis, Sentence, Word
 from .acceptability import load_acceptability, probabilities_of
 from .config import BATCH_SIZE, EMBEDDED, ModelConfig, most_threads
@@ -165,14 +166,14 @@ class _AnalysedSentence(NamedTuple):
     pieces: Encoded
 
 
-def _assemble(text: str, meant: Tidied, sentences: Sequence[_AnalysedSentence], below: int) -> Analysis:
+def _assemble(text: str, meant: EditedText, sentences: Sequence[_AnalysedSentence], below: int) -> Analysis:
     """Put the parts of one text together, its places those of the given text; vectors are rounded to float16, in which stores keep them."""
     if not sentences:
         return Analysis(text, (), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
-    words: list[Word] = []
+    words, closed = list[Word](), bool(meant.starts) and meant.starts[-1] == len(text)
     vectors, probabilities, lower = [], [], []
     for number, each in enumerate(sentences):
-        last = meant.closed and number + 1 == len(sentences)
+        last = closed and number + 1 == len(sentences)
         kept = _without_full_stop(each.parsed.words, len(meant.text) - 1) if last else each.parsed.words
         spans = [(word.start - each.parsed.start, word.end - each.parsed.start) for word in kept]
         ranges = touched(each.states.pieces.spans, spans)
@@ -181,7 +182,7 @@ def _assemble(text: str, meant: Tidied, sentences: Sequence[_AnalysedSentence], 
             lower.append(pooled(each.states.merged(below), ranges))
         vectors.append(pooled(each.vectors, ranges if each.pieces is each.states.pieces else touched(each.pieces.spans, spans)))
         words += _words(kept, text, meant, len(words), number)
-    places = [meant.place(s.parsed.start, min(s.parsed.end, len(meant.text) - meant.closed)) for s in sentences]
+    places = [meant.place(s.parsed.start, min(s.parsed.end, len(meant.text) - closed)) for s in sentences]
     return Analysis(
         text=text,
         sentences=tuple(Sentence(*place, float(np.float32(s.acceptable))) for place, s in zip(places, sentences, strict=True)),
@@ -203,12 +204,10 @@ def _without_full_stop(words: Sequence[ParsedWord], place: int) -> Sequence[Pars
     return words[:-1] if added else words
 
 
-def _words(parsed: Sequence[ParsedWord], text: str, meant: Tidied, first: int, number: int) -> Iterator[Word]:
+def _words(parsed: Sequence[ParsedWord], text: str, meant: EditedText, first: int, number: int) -> Iterator[Word]:
     """Yield the words of one sentence with their places and forms in the original text."""
     for form, lemma, upos, xpos, feats, head, relation, left, right in parsed:
         start, end = meant.place(left, right)
-        end = min(end, len(text))
-        start = min(start, end)
         surface = text[start:end]
         if surface == form or surface.lower() == form.lower():
             form = surface

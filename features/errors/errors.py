@@ -72,7 +72,7 @@ class Errors(Feature[PreparedText]):
             matches = match_words(*pair)
             spans = find_spans(PairWords(*pair, reading, same), matches, compared.different, reading.amount, self.config)
             words = weigh(spans, reading.amount, self.config)
-            found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, self.config.surface)]))
+            found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, compared.equal, self.config.surface)]))
         return found
 
     def _component(self, reference: PreparedText, hypothesis: PreparedText, errors: Sequence[ErrorSpan]) -> Component:

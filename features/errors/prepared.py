@@ -90,8 +90,8 @@ class PreparedText:
         return self.analysis.words
 
     def span(self, start: int, end: int) -> TextSpan:
-        """Return the characters from ``start`` to ``end``."""
-        return TextSpan(self.text[start:end], start, end)
+        """Return the characters from ``start`` to ``end`` of the text, with their place in the user's text."""
+        return TextSpan(*self.analysis.span(start, end))
 
     def span_at(self, mark: PunctuationMark | None) -> TextSpan | None:
         """Return the character of a mark; None without a mark."""
@@ -111,7 +111,8 @@ class PreparedText:
 def prepare(text: AnalysedText) -> PreparedText:
     """Prepare one text for all pairs that contain it."""
     analysis, places = text.analysis, compared_words(text.analysis)
-    words, quantities = [analysis.words[n] for n in places], quantities_of(analysis.text)
+    code = () if analysis.written is None else analysis.written.code
+    words, quantities = [analysis.words[n] for n in places], quantities_of(analysis.text, code)
     inside = {n for quantity in quantities for n in range(quantity.start, quantity.end)}
     return PreparedText(
         analysis=analysis,
@@ -142,7 +143,7 @@ def compared_words(analysis: Analysis) -> tuple[int, ...]:
 
 def marks_of(analysis: Analysis) -> tuple[PunctuationMark, ...]:
     """Return every visible character outside words and emoji, in order; a mark repeated on the spot ("...") counts once, unless it is stray."""
-    kept = set(tidy(analysis.text).origin)
+    kept = set(tidy(analysis.text).starts)
     words = [n for n, word in enumerate(analysis.words) if not is_mark(word)]
     ends = list(accumulate((analysis.words[n].end for n in words), max))
     found: list[PunctuationMark] = []

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 from ..packages import needed
+from ..text import EditedText
 
 
 def table(pairs: str) -> dict[str, str]:
@@ -29,7 +30,7 @@ class Quantity:
     ----------
     dimension
         "number", "ratio" (a fraction or percentage), "ordinal", "sequence" (of digits), "range" or "score" (of plain numbers), "version",
-        "code" with its letters, "program" (code in backquotes), "address", "date", "time of day", "money:USD" and so on, or a physical
+        "code" with its letters, "program" (a piece of code), "address", "date", "time of day", "money:USD" and so on, or a physical
         dimension such as "length" or "time"; a rate has " / time" after it.
         Two ambiguous units are their own dimensions: "pounds" and "cents". "time of day (12 h)" is a time without a.m. or p.m.
     value
@@ -116,10 +117,10 @@ MEASURED = re.compile(
 RANGE = re.compile(r"\s?-\s?|\s(?:to|until|till|through)\s|:(?=\d)", re.IGNORECASE)
 SHARE = re.compile(r"(?<!number \d)\s(?:in|out\sof)\s(?:every\s)?", re.IGNORECASE)
 CODE = re.compile(r"[^\W\d_]+\d[^\W_]*(?!\w)")
-EXACT = re.compile(
-    r"`(?P<program>[^`\n]{1,200})`|(?<![\w@.-])(?P<address>(?:https?://)?(?:[\w.+-]{1,64}@)?(?:[A-Za-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/[^\s]*)?)(?![\w@])"
+ADDRESS = re.compile(
+    r"(?<![\w@.-])(?:https?://)?(?:[\w.+-]{1,64}@)?(?:[A-Za-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/[^\s]*)?(?![\w@])"
 )
-"""Code in backquotes; addresses of mail and pages, and names of files: every character counts."""
+"""Addresses of mail and pages, and names of files: every character counts."""
 LETTERS = re.compile(r"[^\W\d_]+(?!\w)")
 """Units directly after digits: 80px, 1990s, 2FA."""
 JOINED = re.compile(r"\s(?:and\s)?(?=\d)", re.IGNORECASE)
@@ -145,16 +146,10 @@ class _Token(str):
         return not self.isalpha() and self != "-"
 
 
-def in_digits(text: str) -> tuple[str, list[int]]:
-    """Return the text with its numbers in digits.
-
-    Returns
-    -------
-    tuple
-        The rewritten text, and for each of its characters and its end the place in the original text.
-    """
-    written, places = _replaced(text.translate(ALIKE), list(range(len(text) + 1)), _numbers_in_words(text))
-    return _replaced(written, places, _fractions(written))
+def in_digits(text: str) -> EditedText:
+    """Return the text with its numbers in digits."""
+    written = EditedText.of(text.translate(ALIKE)).edited(_numbers_in_words(text))
+    return written.edited(_fractions(written.text))
 
 
 def _numbers_in_words(text: str) -> Iterable[tuple[int, int, str]]:
@@ -186,16 +181,6 @@ def _fractions(text: str) -> Iterable[tuple[int, int, str]]:
             yield *found.span(), f"{few}/{below}"
 
 
-def _replaced(text: str, places: list[int], edits: Iterable[tuple[int, int, str]]) -> tuple[str, list[int]]:
-    """Return the text after some replacements, and the places of its characters."""
-    pieces, kept, last = [], [], 0
-    for start, end, new in edits:
-        pieces += [text[last:start], new]
-        kept += [*places[last:start], *[places[start]] * len(new)]
-        last = end
-    return "".join([*pieces, text[last:]]), [*kept, *places[last:]]
-
-
 @cache
 def _registry() -> Any:
     """Return pint's units, loaded at the first one."""
@@ -218,21 +203,21 @@ def in_base_units(value: float, unit: str) -> tuple[str, float] | None:
     return re.sub(r"[\[\]]", "", dimension), float(base.magnitude)
 
 
-def quantities_of(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of a text, in order, without overlaps."""
-    digits, places = in_digits(text)
-    exact = [
-        Quantity(match.start(), match.end(), str(match.lastgroup), re.sub(r"\s+", "", match[match.lastgroup or 0]))
-        for match in EXACT.finditer(text)
-    ]
+def quantities_of(text: str, code: Sequence[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
+    """Return the quantities of a text, in order, without overlaps, and each of its pieces of code; blanks inside code do not count."""
+    written = in_digits(text)
+    exact = [Quantity(a, b, "program", re.sub(r"\s+", "", text[a:b])) for a, b in code if text[a:b].strip()]
+    addresses = (one for one in ADDRESS.finditer(text) if not any(a <= one.start() < b for a, b in code))
+    exact += [Quantity(*one.span(), "address", one[0]) for one in addresses]
     found: list[Quantity] = []
     place = 0
-    while (start := START.search(digits, place)) is not None:
+    while (start := START.search(written.text, place)) is not None:
         place = start.start() + 1
-        for quantity in _quantities_at(digits, start.start()):
+        for quantity in _quantities_at(written.text, start.start()):
             place = quantity.end
             value = float(f"{quantity.value:.11e}") if isinstance(quantity.value, float) else quantity.value
-            own = replace(quantity, start=places[quantity.start], end=places[quantity.end], value=value)
+            begin, end = (written.place(n, n)[0] for n in (quantity.start, quantity.end))
+            own = replace(quantity, start=begin, end=end, value=value)
             if own.start < own.end and (not found or found[-1].end <= own.start):
                 found.append(replace(own, sure=own.sure and _is_clear(text, own)))
     if exact:

@@ -105,7 +105,8 @@ def compare_quantities(
     neighbours, groups = _once(left, there, lambda slot: slot.around), _once(left, there, lambda slot: slot.group)
     alone = len(left) == len(there) == 1
     singles = {i: j for i, j in groups.items() if ones[i].words & others[j].words or alone and ones[i].group != NUMBER}
-    for i, j in (*links.items(), *neighbours.items(), *singles.items()):
+    programs = zip(*([n for n, slot in side.items() if slot.group == "program / "] for side in (left, there)), strict=False)
+    for i, j in (*links.items(), *neighbours.items(), *singles.items(), *programs):
         if i in left and i not in different and j not in taken and certain(i, j):
             different[i] = j
             taken.add(j)
@@ -157,7 +158,7 @@ def _slots(text: str, quantities: Sequence[Quantity]) -> list[_Slot]:
         tokens.append("#")
         if quantity.dimension:
             written = text[quantity.start : end].casefold()
-            figure = "".join(re.findall(r"\d[\d.,/]*", in_digits(written)[0])[:1])
+            figure = "".join(re.findall(r"\d[\d.,/]*", in_digits(written).text)[:1])
             doubtful = ABOUT.search(text[max(0, quantity.start - 15) : quantity.start].casefold()) is not None
             slots.append(_Slot(quantity, written, _group(quantity), _keys(quantity, written), doubtful, figure))
             clauses[-1].append(slots[-1])

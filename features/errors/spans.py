@@ -245,18 +245,22 @@ def _weighed(one: Finding, share: float, config: ErrorsConfig) -> ErrorSpan:
 
 
 def surface_errors(
-    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], config: SurfaceConfig
+    reference: PreparedText, hypothesis: PreparedText, matches: Sequence[WordMatch], equal: Quantities, config: SurfaceConfig
 ) -> tuple[ErrorSpan, ...]:
     """Return the surface errors of the hypothesis; those of weight 0 are differences.
 
-    A reference without capitals says nothing about casing, and one without marks nothing about punctuation.
+    A reference without capitals says nothing about casing, and one without marks nothing about punctuation. Of equal code the blanks count.
     """
     errors = [*_spacing(reference, hypothesis, config), *_emoji(reference, hypothesis, config)]
     if any(character.isupper() for character in reference.text):
         errors += _casing(reference, hypothesis, matches, config)
     if any(map(is_mark, reference.words)):
         errors += _punctuation(reference, hypothesis, matches, config)
-    return (*errors, *_articles(reference, hypothesis, config), *_repetition(reference, hypothesis, config))
+    errors += [*_articles(reference, hypothesis, config), *_repetition(reference, hypothesis, config)]
+    code = [hypothesis.span(one.start, one.end) for one in hypothesis.quantities if one.dimension == "program"]
+    errors = [e for e in errors if not (e.hypothesis and any(one.start <= e.hypothesis.start < one.end for one in code))]
+    pairs = [(reference.span(a.start, a.end), hypothesis.span(b.start, b.end)) for a, b in equal if b.dimension == "program"]
+    return (*errors, *(_slip("spacing", config.likely, config, *both) for both in pairs if both[0].text != both[1].text))
 
 
 def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
@@ -305,7 +309,7 @@ def _punctuation(
     old, new = reference.span_at(ends[0]), hypothesis.span_at(ends[1])
     if old and not new:
         yield _minor("punctuation", config.likely, config.likely, old, None, "missing")
-    elif (old and old.text) != (new and new.text):
+    elif (ends[0] and ends[0].character) != (ends[1] and ends[1].character):
         yield _slip("punctuation", config.possible, config, old, new, "replacement" if old else "unnecessary")
     there = {-1: -1} | {match.reference: match.hypothesis for match in matches}
     left = [mark for mark in reference.marks if mark is not ends[0]]
@@ -386,7 +390,7 @@ def _repetition(reference: PreparedText, hypothesis: PreparedText, config: Surfa
     weight, again = config.sure, config.again if repeated_words(hypothesis.text) else config.sure
     for run in repetitions(hypothesis.text):
         span = hypothesis.span(run.start, run.end)
-        if span.text.lower() not in meant:
+        if hypothesis.text[run.start : run.end].lower() not in meant:
             weight += (run.words - 1) * again
             yield _minor("repetition", config.sure, min(weight, MINOR_MOST), None, span, "unnecessary")
             weight = again

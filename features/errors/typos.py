@@ -7,9 +7,11 @@ tags, trees and vectors of the words around it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..text import EditedText
 from ..values import Analysis
 
 SPACE_PATTERNS = (
@@ -66,26 +68,6 @@ class RepeatedWords(NamedTuple):
     before: int
 
 
-class Tidied(NamedTuple):
-    """Hold a text without its typos.
-
-    Attributes
-    ----------
-    origin
-        The place of each of its characters in the original text.
-    closed
-        Whether a full stop was added at its end, which has no place.
-    """
-
-    text: str
-    origin: tuple[int, ...]
-    closed: bool
-
-    def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place of the characters [start, end) in the original text."""
-        return self.origin[start], self.origin[end - 1] + 1
-
-
 def repeated_words(text: str) -> tuple[RepeatedWords, ...]:
     """Return the `repetitions` of a text, or none where they make up more than a third of the words: such a text is not a slip."""
     runs = repetitions(text)
@@ -109,49 +91,38 @@ def repetitions(text: str) -> tuple[RepeatedWords, ...]:
     return tuple(found)
 
 
-def tidy(text: str) -> Tidied:
+def tidy(text: str) -> EditedText:
     """Return the text without stray blanks, stray marks and words typed twice, with a capital at its start and a mark at its end.
 
-    Emoji, tags and footnotes get blanks around them. A text without words stays as it is. No word is ever replaced by another one.
+    Emoji, tags and footnotes get blanks around them. A text without words stays as it is. No word is ever replaced by another one. A full stop
+    that is added stands for no character.
     """
+    tidied = EditedText.of(text)
     if not WORD.search(text):
-        return Tidied(text, tuple(range(len(text))), False)
-    text = text.replace("\t", " ")
-    characters, origin = _without(text, list(range(len(text))), [match.span() for match in STRAY.finditer(text)])
-    characters, origin = _without(characters, origin, _stray_quotes(characters))
+        return tidied
+    tidied = tidied.edited((*tab.span(), " ") for tab in re.finditer("\t", text))
+    tidied = tidied.without(STRAY.finditer(tidied.text))
+    tidied = tidied.without(_stray_quotes(tidied.text))
     for pattern in SPACE_PATTERNS:
-        characters, origin = _without(characters, origin, [match.span() for match in pattern.finditer(characters)])
-    characters, origin = _without(characters, origin, [(run.before, run.end) for run in repeated_words(characters)])
-    characters, origin = _apart(characters, origin)
-    characters, origin = _without(characters, origin, [match.span() for match in KEYS.finditer(characters)])
-    first = re.search(r"\w", characters)
+        tidied = tidied.without(pattern.finditer(tidied.text))
+    tidied = tidied.edited((run.before, run.end, "") for run in repeated_words(tidied.text))
+    tidied = tidied.edited((place, place, " ") for place in _glued(tidied.text))
+    tidied = tidied.without(KEYS.finditer(tidied.text))
+    first, last = re.search(r"\w", tidied.text), len(tidied.text)
     if first and first.group().islower() and len(first.group().upper()) == 1:
-        characters = characters[: first.start()] + first.group().upper() + characters[first.end() :]
-    closed = not TERMINAL.search(characters) and len(WORD.findall(characters)) >= LEAST_WORDS and characters[-1:].isalnum()
-    if closed:
-        characters += "."
-        origin.append(len(text))
-    return Tidied(characters, tuple(origin), closed)
+        tidied = tidied.edited([(*first.span(), first.group().upper())])
+    words = not TERMINAL.search(tidied.text) and tidied.text[-1:].isalnum() and WORD.findall(tidied.text)
+    return tidied.edited([(last, last, ".")]) if words and len(words) >= LEAST_WORDS else tidied
 
 
-def _without(text: str, origin: list[int], spans: list[tuple[int, int]]) -> tuple[str, list[int]]:
-    """Return the text and its places without some spans."""
-    gone = {n for start, end in spans for n in range(start, end)}
-    kept = [n for n in range(len(text)) if n not in gone] if gone else range(len(text))
-    return "".join(text[n] for n in kept) if gone else text, [origin[n] for n in kept]
+def _glued(text: str) -> list[int]:
+    """Return the places where emoji, tags and footnotes touch something else."""
+    places = {n for pattern in (EMOJI, NOTES) for match in pattern.finditer(text) for n in match.span()}
+    return sorted(n for n in places if len(text[n - 1 : n + 1].strip()) == 2)
 
 
-def _apart(text: str, origin: list[int]) -> tuple[str, list[int]]:
-    """Return the text and its places with a blank on both sides of emoji, tags and footnotes."""
-    places = (n for pattern in (EMOJI, NOTES) for match in pattern.finditer(text) for n in match.span())
-    glued = {n for n in places if len(text[n - 1 : n + 1].strip()) == 2}
-    spaced = "".join(f" {character}" if n in glued else character for n, character in enumerate(text))
-    return spaced, [place for n, place in enumerate(origin) for _ in range(1 + (n in glued))]
-
-
-def _stray_quotes(text: str) -> list[tuple[int, int]]:
-    """Return the spans of quotation marks that close nothing."""
-    spans = []
+def _stray_quotes(text: str) -> Iterator[re.Match[str]]:
+    """Yield the quotation marks that close nothing."""
     opened = {'"': 0, "'": 0}
     for match in QUOTE.finditer(text):
         mark = '"' if match.group() in '"“”' else "'"
@@ -160,8 +131,7 @@ def _stray_quotes(text: str) -> list[tuple[int, int]]:
         elif opened[mark]:
             opened[mark] -= 1
         else:
-            spans.append(match.span())
-    return spans
+            yield match
 
 
 def wrong_articles(analysis: Analysis) -> tuple[tuple[int, int], ...]:

@@ -44,12 +44,6 @@ class Analyses:
         self._memory: OrderedDict[str, Analysis] = OrderedDict()
         self._words = 0
 
-    def forget(self) -> None:
-        """Forget the analyses in memory."""
-        with self._lock:
-            self._memory.clear()
-            self._words = 0
-
     @cached_property
     def models_identity(self) -> str:
         """Return what identifies the models. Raises ModelMissingError as `ModelSet.load`."""

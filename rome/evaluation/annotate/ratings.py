@@ -19,6 +19,7 @@ from rome.data.readers.lines import json_object
 from rome.data.readers.own import rated_line
 from rome.data.readers.rated import ErrorMark
 from rome.exceptions import InputError, StoreError
+from rome.features.text import visible
 from rome.storage.files import STANDARD_INPUT, as_input_error, named
 from rome.storage.pair_files import PairRow
 
@@ -93,7 +94,7 @@ def _check(items: list[AnnotationItem]) -> None:
     for item in items:
         if not item.item:
             raise InputError(f"{item.place}: no id, where other segments have one: give every segment an id, or none")
-        if not all(text.strip() for text in item.references):
+        if not all(map(visible, item.references)):
             raise InputError(f"{item.place}: the reference is empty: give a text to compare with")
         try:
             "".join((*item.identity, *item.references, item.hypothesis)).encode("utf-8")

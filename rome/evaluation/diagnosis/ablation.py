@@ -121,8 +121,7 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
 
 def _measured(metric: RoMe, parts: Sequence[Feature[Any]], pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     """Return (n, 6) the columns of some pairs of reference and hypothesis."""
-    analyses = metric.analyse([text for pair in pairs for text in pair])
-    components = compare_pairs(parts, [(analyses[one], analyses[other]) for one, other in pairs])
+    components = compare_pairs(parts, metric.analyse_pairs(pairs))
     rows = [[component.value for component in row] for row in components]
     return np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS))
 
