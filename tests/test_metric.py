@@ -216,7 +216,7 @@ def test_help_shows_an_example_and_nothing_internal(metric: RoMe, monkeypatch: p
     assert len(example.examples) == 5 and doctest.DocTestRunner().run(example).failed == 0
     text = pydoc.plain(pydoc.render_doc(RoMe))
     assert text.index(">>> from rome import RoMe") < 1200
-    public = "analyse combiner configs feature_signature features load measure_pairs model_set score score_pairs signature"
+    public = "analyse analyse_pairs combiner configs feature_signature features load measure_pairs model_set score score_pairs signature"
     assert {name for name in vars(RoMe) if not name.startswith("_")} == {*public.split(), "what_if"}
     assert "score(self, *, references: 'Iterable[str | Iterable[str]]', hypotheses: 'Iterable[str]')" in text
 
