@@ -9,6 +9,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,18 @@ def human() -> str:
     ])  # fmt: skip
 
 
+def development(part: str) -> str:
+    """Return rows of the development sets whose names begin with some words: `base`, its errors alone, with the former reader, `small`."""
+    found = {(row["models"], row["row"]): row for row in _read("development.tsv")}
+    former = {row["row"]: row["rome"] for row in _read("development_before.tsv") if row["models"] == "base"}
+    names = [name for models, name in found if models == "base" and re.match(part, name) and ", confidence" not in name]
+    header = ["row", "`base`", "its `errors` alone", "`base` with the former reader", "`small`"]
+    return markdown_table(header, [
+        [name, found["base", name]["rome"], found["base", name]["rome.errors"], former.get(name, ""), found.get(("small", name), {}).get("rome", "")]
+        for name in names
+    ])  # fmt: skip
+
+
 def faults() -> str:
     """Return the injected faults and their effects."""
     shown = ("fault", "times", "finished", "missing", "wrong", "healed")
@@ -173,6 +186,15 @@ TABLES: dict[str, Callable[[], str]] = {
         listed,
         faults,
         laws,
+    )
+}
+TABLES |= {
+    f"development_{name}": partial(development, part)
+    for name, part in (
+        ("groups", "groups"),
+        ("meaning", "handmade|webnlg|SummEdits|PAWS"),
+        ("ratings", "WMT|WebNLG |BAGEL|MLQE|TED"),
+        ("minimal", "DEMETR"),
     )
 }
 """Tables by the name that pages use."""

@@ -204,6 +204,7 @@ def test_calls_of_the_table_of_peers(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "b": b,
         "segment": a[0],
         "CorpusScore": rome.CorpusScore,
+        "outputs": references,
     }
     for name in ("frames", "huggingface", "running", "sacrebleu"):
         import_module(f"rome.integrations.{name}")
