@@ -274,8 +274,8 @@ def test_mistakes_lead_to_their_segments(browser: Any, tmp_path: Path) -> None:
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())
     section = page.locator("#mistakes")
-    assert section.locator("h3").inner_text() == "of one & all against two: 1 fewer misplaced noun"
-    assert section.locator("tbody tr").all_inner_texts()[0].split("\t")[:2] == ["misplaced nouns", "−1"]
+    assert section.locator("h3").inner_text() == "two against of one & all: 1 more misplaced noun"
+    assert section.locator("tbody tr").all_inner_texts()[0].split("\t")[:2] == ["misplaced nouns", "+1"]
     link = section.get_by_role("link", name="a", exact=True)
     link.click()
     expect(page.locator("#detail-title")).to_contain_text("Segment a two")
