@@ -87,7 +87,7 @@ def test_other_metrics_and_the_reference(rome: Run, monkeypatch: pytest.MonkeyPa
     rows = zip(REFERENCES, ["x", "y"], HYPOTHESES, strict=True)
     expected = [max(sacrebleu.sentence_chrf(hyp, [ref]).score for ref in refs) for *refs, hyp in rows]
     header, *rows = (line.split("\t") for line in rome(*words, "-f", "tsv")[1].splitlines())
-    assert header.index("bleu") == header.index("chrf") + 1 == header.index("errors") + 2
+    assert header.index("bleu") == header.index("chrf") + 1 == header.index("faithfulness") + 2
     assert [float(row[header.index("chrf")]) for row in rows] == pytest.approx(expected, abs=1e-6)
     assert [row[header.index("reference_text")] for row in rows] == REFERENCES
     whole = json.loads(rome(*words, "-f", "json")[1])
@@ -95,7 +95,7 @@ def test_other_metrics_and_the_reference(rome: Run, monkeypatch: pytest.MonkeyPa
     assert whole["metrics"]["chrf"]["score"] == pytest.approx(sum(expected) / 2)
     assert "nc:6" in whole["metrics"]["chrf"]["signature"]
     lines = rome(*words)[1].splitlines()
-    assert lines[0].split()[5:10] == ["errors", "chrf", "bleu", "reference", "hypothesis"]
+    assert lines[0].split()[5:12] == ["errors", "complete", "faithful", "chrf", "bleu", "reference", "hypothesis"]
     assert lines[-1].startswith("bleu: bleu:sentence|")
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
     code, out, err = rome(*words)

@@ -129,7 +129,7 @@ def test_wrong_input_is_refused_and_the_next_call_works(module: Any, arguments: 
 
 def test_options_are_those_of_rome(module: Any) -> None:
     """Make the metric of an option once; refuse an unknown one."""
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+    with pytest.raises(TypeError, match="no argument nonsense: it takes models"):
         module.compute(predictions=["a"], references=["a"], nonsense=1)
     with pytest.raises(InputError, match="emd must be soft"):
         module.compute(predictions=["a"], references=["a"], emd="wrong")
