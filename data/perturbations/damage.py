@@ -231,13 +231,7 @@ def split_word(parse: Parse) -> Outcome:
     return parse.choose([n for n in _free_words(parse) if len(parse.form(n)) > 5], make, "no word of six letters")
 
 
-DAMAGES = {
-    one.name: one
-    for one in (
-        *(added_word, extra_word, replaced_word, misused_word, stranger_word, wrong_form, confused_word),
-        *(omitted_words, doubled_words, shuffled_window, moved_word, truncated_text, split_word),
-    )
-}
+DAMAGES = {one.name: one for one in [*globals().values()] if isinstance(one, Perturbation)}
 """Every damage of words by its name."""
 
 WEIGHTS = {

@@ -67,11 +67,8 @@ def _rule(name: str) -> Any:
 
 
 @cache
-def _rules() -> Mapping[str, Mapping[str, Any]]:
-    results: dict[str, dict[str, Any]] = json.loads(
-        (files("rome.data") / "lexicons" / "rules.json").read_text(encoding="utf-8")
-    )
-    return results
+def _rules() -> Any:
+    return json.loads((files("rome.data") / "lexicons" / "rules.json").read_text(encoding="utf-8"))
 
 
 def read_table(path: str | Path) -> dict[str, tuple[str, ...]]:

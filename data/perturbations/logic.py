@@ -318,9 +318,7 @@ def _ability(parse: Parse, n: int) -> list[Change] | None:
     low, new = parse.low(n), replacements("logic.abilities").get(parse.low(n))
     if new is None or parse.low(n + 1) != ("of" if low.endswith("capable") else "to") or not parse.matches(n, pos="ADJ VERB"):
         return None
-    bound = (
-        parse.reads(n - 1, "not n't as if where when no less only too") or low == "likely" and parse.reads(n - 1, "more most")
-    )
+    bound = parse.reads(n - 1, f"not n't as if where when no less only too {'more most' if low == 'likely' else ''}")
     return None if bound or not parse.stands_alone(n) or _denied(parse, n) else parse.put(n, new)
 
 

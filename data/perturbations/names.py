@@ -197,7 +197,7 @@ def _several(parse: Parse, part: bool) -> Outcome:
             new[entity.text] = _other(entity, parse.rng, parse.materials, taken)
             taken.add(new[entity.text] or "")
     changes = [change for e in results for name in (new.get(e.text),) if name for change in _put(parse, e, name)]
-    return parse.finish(changes, NONE) if changes else NotApplicable(NONE)
+    return parse.finish(changes, NONE)
 
 
 @perturbation("robustness", "entity replacement", "critical")

@@ -25,12 +25,8 @@ def _is_modifier(parse: Parse, n: int) -> bool:
         plain = parse.tag(n) == "JJ" and lemma not in KEPT_ADJECTIVES and parse.relation(n) == "amod"
         listed = parse.form(n - 1) in (",", "and", "or") or parse.form(n + 1) in (",", "and", "or")
         return plain and not listed and n < head and parse.matches(head, pos="NOUN", tag="NN NNS")
-    plain = (
-        upos == "ADV"
-        and parse.tag(n) == "RB"
-        and parse.relation(n) == "advmod"
-        and lemma not in word_set("omission.kept_adverbs")
-    )
+    plain = upos == "ADV" and parse.tag(n) == "RB" and parse.relation(n) == "advmod"
+    plain = plain and lemma not in word_set("omission.kept_adverbs")
     return plain and parse.matches(head, pos="VERB ADJ NOUN AUX") and not parse.some((n - 1, n + 1), low="as")
 
 
@@ -46,14 +42,12 @@ def omitted_content_verb(parse: Parse) -> Outcome:
 @perturbation("mixed", "omission - noun", "critical", 22)
 def omitted_noun(parse: Parse) -> Outcome:
     """Leave out a common noun that is neither a subject nor part of a name, with the compound nouns before it."""
-    named = {n for entity in entities(parse) for n in entity.words} | {
-        n for n, w in enumerate(parse.words) if w.upos == "PROPN"
-    }
+    names = {n for entity in entities(parse) for n in entity.words}
+    names.update(n for n, word in enumerate(parse.words) if word.upos == "PROPN")
     words = [n for n in range(len(parse.words)) if parse.matches(n, "obj obl nmod iobj conj", pos="NOUN", tag="NN NNS")]
     words = [n for n in words if parse.relation(n) not in ("nmod:poss", "obl:unmarked", "nmod:unmarked")]
-    words = [
-        n for n in words if parse.stands_alone(n) and not _governs_subject(parse, n) and not named & {*parse.nominal_core(n)}
-    ]
+    words = [n for n in words if parse.stands_alone(n) and not _governs_subject(parse, n)]
+    words = [n for n in words if not names & {*parse.nominal_core(n)}]
     return parse.choose(words, lambda n: parse.without(parse.nominal_core(n)), "no noun, beside subjects and names")
 
 
@@ -83,7 +77,7 @@ def omitted_named_entity(parse: Parse) -> Outcome:
     relations = ("obl", "nmod", "obj", "iobj", "appos", "compound")
     results = [one for one in entities(parse) if one.kind != "date" and parse.relates(one.head, *relations)]
     words = [list(one.words) for one in results if parse.relation(one.head) != "nmod:poss"]
-    return parse.choose(words, lambda run: parse.without(run), "no named entity beside subjects and possessors")
+    return parse.choose(words, parse.without, "no named entity beside subjects and possessors")
 
 
 PAIRED = frozenset("both either neither whether not".split())
@@ -111,9 +105,8 @@ def _is_prepositional(parse: Parse, n: int, phrase: list[int]) -> bool:
 @perturbation("fluency", "cohesion", "minor", 12)
 def omitted_conjunction(parse: Parse) -> Outcome:
     """Leave out a conjunction or a connective adverb: *formed since a comet collided* -> *formed a comet collided*."""
-    reason = "no conjunction that can be left out"
-    results = [n for n in range(len(parse.words)) if parse.stands_alone(n) and _is_conjunction(parse, n)]
-    return parse.choose(results, lambda n: parse.without([n]), reason, rank=lambda n: parse.opens(n))
+    words = [n for n in range(len(parse.words)) if parse.stands_alone(n) and _is_conjunction(parse, n)]
+    return parse.choose(words, lambda n: parse.without([n]), "no conjunction that can be left out", rank=parse.opens)
 
 
 def _is_conjunction(parse: Parse, n: int) -> bool:

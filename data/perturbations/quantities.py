@@ -98,9 +98,8 @@ def _kind(parse: Parse, match: re.Match[str]) -> str:
         return "percentage"
     if parse.text[: match.start()].rstrip().endswith(("$", "€", "£")):
         return "money"
-    counted = COUNTED.match(after) or any(
-        word.start == match.start() and word.relation == "nummod" and parse.tag(word.head) == "NNS" for word in parse.words
-    )
+    words = [word for word in parse.words if word.start == match.start() and word.relation == "nummod"]
+    counted = COUNTED.match(after) or any(parse.tag(word.head) == "NNS" for word in words)
     return "year" if YEAR.fullmatch(match.group()) and not counted else "number"
 
 
@@ -170,11 +169,8 @@ def numbers_exchanged(parse: Parse) -> Outcome:
 
 def _apart(parse: Parse, first: _Figure, second: _Figure) -> bool:
     """Return whether two numbers are of one kind, differ, and are not the ends of a range or parts of a list."""
-    if (
-        first.kind != second.kind
-        or first.value == second.value
-        or max(first.value, second.value) > 1000 * min(first.value, second.value)
-    ):
+    less, more = sorted((first.value, second.value))
+    if first.kind != second.kind or less == more or more > 1000 * less:
         return False
     between = parse.text[first.end : second.start].strip().lower().strip("%$€£ ")
     listed = not re.search(r"[a-z]", re.sub(r"\b(?:and|or|million|billion|percent|thousand)\b", "", between))

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from rome.exceptions import InputError
 
-from . import (
-    logic,
-    names,
-    omission,
-    quantities,
-    relations,
-    rewording,
-    robustness,
-    roles,
-    slips,
-    verb_forms,
-    words,
-)
+from . import logic, names, omission, quantities, relations, rewording, robustness, roles, slips, verb_forms, words
 from .perturbation import Perturbation
 
-FAMILIES = (
-    *(slips, words, omission, names, robustness, verb_forms),
-    *(rewording, relations, quantities, logic, roles),
-)
+FAMILIES = (slips, words, omission, names, robustness, verb_forms, rewording, relations, quantities, logic, roles)
 _FOUND = [one for family in FAMILIES for one in vars(family).values() if isinstance(one, Perturbation)]
 PERTURBATIONS: dict[str, Perturbation] = {one.name: one for one in sorted(_FOUND, key=lambda one: one.identifier or 100)}
 

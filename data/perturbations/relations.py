@@ -66,11 +66,8 @@ def _under_noun(parse: Parse, first: int, last: int) -> bool:
     if parse.relation(first) != "case" or parse.relation(inner) != "nmod" or last + 1 >= len(parse.words):
         return False
     owner = _head(parse, inner)
-    return (
-        parse.pos(owner) == "NOUN"
-        and parse.lemma(owner) not in word_set("opposites.attached")
-        and not parse.matches(last + 1, pos="ADP SCONJ")
-    )
+    attached = parse.lemma(owner) in word_set("opposites.attached") or parse.matches(last + 1, pos="ADP SCONJ")
+    return parse.pos(owner) == "NOUN" and not attached
 
 
 def _is_time(parse: Parse, first: int, last: int) -> bool:
@@ -147,9 +144,8 @@ def _journeys(parse: Parse) -> list[list[Change]]:
     for n in range(len(parse.words)):
         origin = parse.head(n)
         if parse.low(n) == "from" and parse.relation(n) == "case" and origin > n:
-            near = [
-                m for m in range(n + 1, n + 16) if parse.low(m) == "to" and parse.relation(m) == "case" and parse.head(m) > m
-            ]
+            cases = [m for m in range(n + 1, n + 16) if parse.low(m) == "to" and parse.relation(m) == "case"]
+            near = [m for m in cases if parse.head(m) > m]
             to = next((m for m in near if parse.head(parse.head(m)) in (origin, parse.head(origin))), n)
             left = [i for i in parse.subtree(origin) if n < i < to]
             right = [i for i in parse.subtree(parse.head(to)) if i > to]

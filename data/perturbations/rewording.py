@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from .lexicons import table, word_set
-from .perturbation import Change, NotApplicable, Outcome, Parse, capitalised, in_case_of, perturbation
+from .perturbation import Change, Outcome, Parse, capitalised, in_case_of, perturbation
 from .words import form_of, open_words
 
 ONE_WAY = word_set("rewording.one_way")
@@ -25,7 +25,7 @@ def several(parse: Parse, spots: Iterable[Change], reason: str, most: int = 3) -
         if wanted and free and parse.text[start:end] != changes[-1][2]:
             taken += changes
             wanted -= 1
-    return parse.finish(taken, reason) if taken else NotApplicable(reason)
+    return parse.finish(taken, reason)
 
 
 def at_start(parse: Parse, start: int, new: str) -> str:

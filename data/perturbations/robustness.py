@@ -76,13 +76,10 @@ def adjectives_by_antonyms(parse: Parse) -> Outcome:
 
 
 def _adjectives(parse: Parse, words: Mapping[str, Sequence[str]], reason: str) -> Outcome:
-    results = [
-        n
-        for n in open_words(parse, ("ADJ",))
-        if has_safe_antonym(parse, n) and parse.relates(n, "amod", "root", "conj", "xcomp")
-    ]
+    safe = [n for n in open_words(parse, ("ADJ",)) if has_safe_antonym(parse, n)]
+    results = [n for n in safe if parse.relates(n, "amod", "root", "conj", "xcomp")]
     changes = [change for n in results for change in exchanged(parse, n, words.get(parse.lemma(n), ())) or ()]
-    return parse.finish(changes, reason) if changes else NotApplicable(reason)
+    return parse.finish(changes, reason)
 
 
 @perturbation("robustness", "random word replacement", "critical")

@@ -7,7 +7,7 @@ import re
 from rome.features.values import Word
 
 from .lexicons import alternatives, replacements, table
-from .perturbation import OPEN_CLASSES, Change, NotApplicable, Outcome, Parse, in_case_of, perturbation
+from .perturbation import OPEN_CLASSES, Change, Outcome, Parse, in_case_of, perturbation
 
 BOUND_PAIRS = frozenset(
     (first, second)
@@ -35,20 +35,11 @@ def word_swap(parse: Parse) -> Outcome:
 def _swappable(parse: Parse, n: int) -> bool:
     first, second = parse.words[n], parse.words[n + 1]
     related = n + 1 == first.head or second.head == n or first.head == second.head or first.upos in ("ADP", "DET", "SCONJ")
-    return (
-        first.sentence == second.sentence
-        and (first.upos, second.upos) in BOUND_PAIRS
-        and related
-        and parse.text[first.end : second.start] == " "
-        and first.text.lower() != second.text.lower()
-        and parse.stands_alone(n)
-        and parse.stands_alone(n + 1)
-        and first.text.isalpha()
-        and second.text.isalnum()
-        and not (first.upos == "PROPN" and second.upos == "PROPN")
-        and second.relation != "compound:prt"
-        and first.relation not in ("fixed", "compound:prt")
-    )
+    beside = first.sentence == second.sentence and parse.text[first.end : second.start] == " "
+    apart = parse.stands_alone(n) and parse.stands_alone(n + 1) and first.text.lower() != second.text.lower()
+    words = first.text.isalpha() and second.text.isalnum() and (first.upos, second.upos) in BOUND_PAIRS
+    loose = second.relation != "compound:prt" and first.relation not in ("fixed", "compound:prt")
+    return related and beside and apart and words and loose
 
 
 @perturbation("fluency", "grammar - function word", "minor", 16)
@@ -88,11 +79,8 @@ WORD = re.compile(r"(?:[A-Za-z]\.){2,}|\w+(?:[-'’.,]\w+)*%?")
 
 def _repeated(parse: Parse, times: int) -> Outcome:
     """Repeat the last word before the final punctuation, ``times`` times in all."""
-    words = list(WORD.finditer(parse.text))
-    if not words:
-        return NotApplicable("no word to repeat")
-    last = words[-1]
-    return parse.finish([(last.end(), last.end(), f" {last.group()}" * (times - 1))], "no word to repeat")
+    last = list(WORD.finditer(parse.text))[-1:]
+    return parse.finish([(m.end(), m.end(), f" {m.group()}" * (times - 1)) for m in last], "no word to repeat")
 
 
 @perturbation("accuracy", "repetition", "minor", 1)
@@ -149,51 +137,36 @@ def deleted_character(parse: Parse) -> Outcome:
 def omitted_final_punctuation(parse: Parse) -> Outcome:
     """Delete the mark that ends the text."""
     results = re.search(r"(?<=\w)[.!?…]+(?=[\"'”’)]*\s*$)", parse.text)
-    if not results:
-        return NotApplicable("no final punctuation after a word")
-    return parse.finish([(results.start(), results.end(), "")], "no final punctuation after a word")
+    return parse.finish([(*results.span(), "")] if results else [], "no final punctuation after a word")
 
 
 @perturbation("typography", "punctuation", "minor", 28)
 def added_punctuation(parse: Parse) -> Outcome:
     """Insert a comma, colon or semicolon into a phrase: *the, dog*, *of: water*."""
-    places = [
-        word.end
-        for n, (word, following) in enumerate(zip(parse.words, parse.words[1:], strict=False))
-        if word.upos in NEVER_BEFORE_COMMA
-        and parse.has_own_span(n)
-        and following.upos in ("NOUN", "VERB", "PROPN", "ADJ", "DET")
-        and following.relation != "conj"
-        and parse.text[word.end : following.start] == " "
-        and word.text[-1].isalnum()
-    ]
+    words = [n for n in range(len(parse.words) - 1) if parse.matches(n + 1, pos="NOUN VERB PROPN ADJ DET")]
+    words = [n for n in words if parse.pos(n) in NEVER_BEFORE_COMMA and parse.has_own_span(n) and parse.form(n)[-1:].isalnum()]
+    ends = {n: parse.words[n].end for n in words if parse.relation(n + 1) != "conj"}
+    places = [end for n, end in ends.items() if parse.text[end : parse.words[n + 1].start] == " "]
     return parse.choose(places, lambda place: [(place, place, parse.rng.choice(",,,;:"))], "no place inside a phrase")
 
 
 @perturbation("typography", "tokenised", "minor", 29)
 def tokenised_text(parse: Parse) -> Outcome:
     """Put a blank before and after every token: *July 26 , the* ."""
-    changes = [
-        (word.end, word.end, " ")
-        for word, following in zip(parse.words, parse.words[1:], strict=False)
-        if word.end == following.start and word.start < word.end
-    ]
-    reason = "blanks between all its tokens already"
-    return parse.finish(changes, reason) if changes else NotApplicable(reason)
+    pairs = zip(parse.words, parse.words[1:], strict=False)
+    ends = [word.end for word, following in pairs if word.start < word.end == following.start]
+    return parse.finish([(end, end, " ") for end in ends], "blanks between all its tokens already")
 
 
 @perturbation("typography", "lower case", "minor", 30)
 def lowercased_text(parse: Parse) -> Outcome:
     """Write the whole text in lower case."""
     words = re.finditer(r"\w+", parse.text)
-    changes = [(w.start(), w.end(), w.group().lower()) for w in words if w.group().lower() != w.group()]
-    return parse.finish(changes, "no capital") if changes else NotApplicable("no capital")
+    return parse.finish([(*word.span(), word.group().lower()) for word in words], "no capital")
 
 
 @perturbation("typography", "lower case", "minor", 31)
 def lowercased_first_word(parse: Parse) -> Outcome:
     """Write the first word in lower case."""
     first = re.search(r"\w[\w'’-]*", parse.text)
-    if first is None or first.group() == first.group().lower():
-        return NotApplicable("the first word has no capital")
-    return parse.finish([(first.start(), first.end(), first.group().lower())], "the first word has no capital")
+    return parse.finish([(*first.span(), first.group().lower())] if first else [], "the first word has no capital")

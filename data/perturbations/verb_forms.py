@@ -5,17 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .lexicons import word_set
-from .perturbation import (
-    OBJECTIVE,
-    SUBJECTIVE,
-    Change,
-    Outcome,
-    Parse,
-    capitalised,
-    in_case_of,
-    is_contiguous,
-    perturbation,
-)
+from .perturbation import OBJECTIVE, SUBJECTIVE, Change, Outcome, Parse, capitalised, in_case_of, is_contiguous, perturbation
 
 DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 CLITICS = {"'s", "’s", "'re", "’re", "'m", "’m", "'ve", "’ve", "'ll", "’ll", "'d", "’d"}
@@ -127,9 +117,8 @@ def _reads(parse: Parse, n: int) -> bool:
 @perturbation("fluency", "grammar - tense", "major", 17)
 def tense(parse: Parse) -> Outcome:
     """Change the tense of one finite verb: *were* -> *are*, *finds* -> *found*, *found* -> *will find*, *will find* -> *found*."""
-    return parse.choose(
-        clauses_that_inflect(parse), lambda pair: _other_tense(parse, *pair), "no finite verb with another tense"
-    )
+    pairs = clauses_that_inflect(parse)
+    return parse.choose(pairs, lambda pair: _other_tense(parse, *pair), "no finite verb with another tense")
 
 
 def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
@@ -159,9 +148,8 @@ def _other_tense(parse: Parse, predicate: int, finite: int) -> list[Change] | No
 @perturbation("fluency", "grammar - aspect", "major", 18)
 def aspect(parse: Parse) -> Outcome:
     """Change the aspect of one verb: *finds* -> *is finding* or *has found*, *has found* -> *is finding*."""
-    return parse.choose(
-        clauses_that_inflect(parse), lambda pair: _other_aspect(parse, *pair), "no finite verb with another aspect"
-    )
+    pairs = clauses_that_inflect(parse)
+    return parse.choose(pairs, lambda pair: _other_aspect(parse, *pair), "no finite verb with another aspect")
 
 
 def _other_aspect(parse: Parse, predicate: int, finite: int) -> list[Change] | None:
@@ -245,9 +233,7 @@ def negation_added(parse: Parse) -> Outcome:
     reason = "no finite affirmative clause that can be negated"
     results = [pair for pair in parse.clauses() if not is_negated(parse, pair[0])]
     results = [pair for pair in results if not is_negated(parse, parse.words[pair[0]].head)]
-    return parse.choose(
-        results, lambda pair: _denied(parse, *pair), reason, rank=lambda pair: not parse.relates(pair[0], "root")
-    )
+    return parse.choose(results, lambda pair: _denied(parse, *pair), reason, lambda pair: not parse.relates(pair[0], "root"))
 
 
 def _denied(parse: Parse, predicate: int, finite: int) -> list[Change] | None:

@@ -174,9 +174,8 @@ def word_added(parse: Parse) -> Outcome:
     words = [n for n in words if parse.stands_alone(n) and not parse.in_title_case(n) and _takes_modifier(parse, n)]
 
     def make(n: int) -> list[Change]:
-        person = parse.low(n).endswith(word_sequence("lexical.person_endings")) and parse.lemma(n) not in word_set(
-            "lexical.not_persons"
-        )
+        person = parse.low(n).endswith(word_sequence("lexical.person_endings"))
+        person = person and parse.lemma(n) not in word_set("lexical.not_persons")
         drawn = parse.rng.choice(PERSON_MODIFIERS if person else THING_MODIFIERS)
         return parse.replace(parse.words[n].start, parse.words[n].start, f"{drawn} ")
 
@@ -194,15 +193,9 @@ def _takes_modifier(parse: Parse, n: int) -> bool:
 @perturbation("accuracy", "mistranslation - gender", "critical", 11)
 def gender_pronoun(parse: Parse) -> Outcome:
     """Change the gender of one pronoun: *he* -> *she*; *her* by its tag: *him* or *his*."""
-    words = [
-        n
-        for n in range(len(parse.words))
-        if parse.has_own_span(n) and f"{parse.low(n)}/{parse.tag(n)}" in replacements("word_forms.gender")
-    ]
-    reason = "no pronoun that shows a gender"
-    return parse.choose(
-        words, lambda n: parse.spelled(n, replacements("word_forms.gender")[f"{parse.low(n)}/{parse.tag(n)}"]), reason
-    )
+    others = {n: replacements("word_forms.gender").get(f"{parse.low(n)}/{parse.tag(n)}") for n in range(len(parse.words))}
+    words = [(n, other) for n, other in others.items() if other and parse.has_own_span(n)]
+    return parse.choose(words, lambda word: parse.spelled(*word), "no pronoun that shows a gender")
 
 
 @perturbation("fluency", "grammar - case", "minor", 15)
@@ -223,9 +216,7 @@ def _wrong_case(parse: Parse, n: int) -> str | None:
     word = parse.words[n]
     low, relation = word.text.lower(), base(word.relation)
     joined = parse.text[word.end : word.end + 1] in ("'", "’", "-")
-    if word.xpos != "PRP" or joined:
-        return None
-    if low in ("it", "you"):
+    if word.xpos != "PRP" or joined or low in ("it", "you"):
         return None
     if low in OBJECTIVE and relation == "nsubj":
         return OBJECTIVE[low]
@@ -254,18 +245,14 @@ def part_of_speech_shift(parse: Parse) -> Outcome:
 def _shifts(lemma: str, form: str, upos: str) -> list[str]:
     """Return the words of the same stem: from the list, and for adjectives and adverbs by rule."""
     listed = [] if NOT_WHEN.get(lemma) == upos or upos == "ADV" else list(table("derivations").get(lemma, ()))
-    if upos == "ADJ" and form == lemma:
-        listed += [made for made in (adverb_of(form),) if made]
-    if upos == "ADV":
-        listed += [made for made in (adjective_of(form),) if made]
-    return listed
+    made = adverb_of(form) if upos == "ADJ" and form == lemma else adjective_of(form) if upos == "ADV" else None
+    return [*listed, made] if made else listed
 
 
 def adverb_of(adjective: str) -> str | None:
     """Return the adverb in -ly of an adjective with a regular ending or from the list, or None."""
-    if adjective in NO_ADVERB:
-        return None
-    if adjective not in PLAIN_ADJECTIVES and not (len(adjective) > 5 and adjective.endswith(ADVERB_ENDINGS)):
+    known = adjective in PLAIN_ADJECTIVES or len(adjective) > 5 and adjective.endswith(ADVERB_ENDINGS)
+    if adjective in NO_ADVERB or not known:
         return None
     if adjective.endswith("ic"):
         return adjective + ("ly" if adjective == "public" else "ally")
