@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from rome.data.readers.lines import check_counts, same_words, set_name, table, text_lines
-from rome.data.readers.rated import (
-    SEVERITIES,
-    ErrorMark,
-    RatedSegment,
-    RatedSet,
-    development_rows,
-    segment_of,
-)
+from rome.data.readers.rated import SEVERITIES, ErrorMark, RatedSegment, RatedSet, development_rows, segment_of
 from rome.data.sources import data_file
 from rome.exceptions import InputError
 from rome.storage.rows import shown
@@ -80,22 +74,12 @@ def marks_score(marks_by_rater: Mapping[str, Sequence[ErrorMark]], weights: MqmW
 
 def split_marks(text: str, place: str) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without ``<v>`` and ``</v>``, and the characters that they enclosed. Raises InputError where they do not pair."""
-    parts: list[str] = []
-    spans: list[tuple[int, int]] = []
-    start, length = -1, 0
-    for piece in re.split("(</?v>)", text):
-        if piece in ("<v>", "</v>"):
-            if (piece == "<v>") == (start >= 0):
-                raise InputError(f"{place}: <v> and </v> do not pair: fetch the file again")
-            if piece == "</v>":
-                spans.append((start, length))
-            start = length if piece == "<v>" else -1
-            continue
-        parts.append(piece)
-        length += len(piece)
-    if start >= 0:
+    pieces = re.split("(</?v>)", text)
+    parts, marks = pieces[::2], pieces[1::2]
+    if marks != ["<v>", "</v>"] * (len(marks) // 2):
         raise InputError(f"{place}: <v> and </v> do not pair: fetch the file again")
-    return "".join(parts), spans
+    ends = list(accumulate(map(len, parts)))
+    return "".join(parts), list(zip(ends[::2], ends[1::2], strict=False))
 
 
 def map_span(marked: str, hypothesis: str, span: tuple[int, int], place: str) -> tuple[int, int]:

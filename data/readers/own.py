@@ -49,11 +49,8 @@ def rated_rows(name: str, rows: Iterable[tuple[str, Mapping[str, str]]]) -> Rate
     segments = []
     for place, row in rows:
         answers = tuple(row[name] for name in row if name == "reference" or (name.startswith("reference_") and row[name]))
-        ratings = {
-            name.removeprefix(_RATING): number(row[name], place, name)
-            for name in row
-            if name == "rating" or name.startswith(_RATING)
-        }
+        rated = [name for name in row if name == "rating" or name.startswith(_RATING)]
+        ratings = {name.removeprefix(_RATING): number(row[name], place, name) for name in rated}
         scores = {name.removeprefix(_SCORE): number(row[name], place, name) for name in row if name.startswith(_SCORE)}
         if not ratings or not row["item"]:
             raise InputError(f"{place}: needs an item and a column rating or rating:NAME with a number. Add people's ratings")

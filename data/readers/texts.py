@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from rome.data.readers.lines import json_objects, number, text_lines, texts_of
@@ -171,11 +172,7 @@ def spans_of_parts(token: str, parts: list[str], start: int) -> list[tuple[int, 
     """Return the place of each part of a token: side by side when the parts spell the token, else all of it."""
     if len("".join(parts)) != len(token) or "".join(parts).lower() != token.lower():
         return [(start, start + len(token))] * len(parts)
-    spans = []
-    for part in parts:
-        spans.append((start, start + len(part)))
-        start += len(part)
-    return spans
+    return list(pairwise(accumulate(map(len, parts), initial=start)))
 
 
 def _tree_words(text: str, rows: Rows) -> Iterator[TreeWord]:
