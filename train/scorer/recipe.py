@@ -17,10 +17,9 @@ import numpy as np
 from rome.train.common.recipe import add_models_argument, add_out, card_text, command_line, write_card
 from rome.train.common.textattack import Perturber, trunk_vocabulary
 from rome.train.scorer.chains import make_pairs
-from rome.train.scorer.measuring import Fitted, measured
 from rome.train.scorer.net import OBJECTIVES, SEVERE_TARGET, ScorerConfig, held_out_mask, is_textattack, train, with_settings
 from rome.train.scorer.pairs import TrainingPair, base_pairs, group_pairs, rated_pairs, read_pairs, write_pairs
-from rome.train.scorer.supervised import fit_ratings
+from rome.train.scorer.supervised import Fitted, fit_ratings, measured
 from rome.train.synthesis.severities import load_severity
 
 BASES = {"identity": 360, "system": 300, "reference": 120, "paraphrase": 120, "rated": 600}

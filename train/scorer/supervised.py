@@ -7,8 +7,9 @@ files. It is judged on outputs that it was not fitted on, see `validated`.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from rome.evaluation.rated_scores import read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import DEFAULT_SET
 from rome.features.values import FEATURES
+from rome.metric import RoMe
 from rome.train.common.ratings import LICENCES, MINIMUM, Figures, Ratings, agreement_figures, folds_of, ratings_of
-from rome.train.scorer.measuring import Fitted, measured
 from rome.train.scorer.net import BASE_QUALITY, SEVERE_TARGET, ranked_pairs, with_settings
 
 PAIRS = 4000
@@ -32,6 +33,25 @@ ANCHOR_SHARE = 1.5
 """Number of references that give the ends of the scale, and the weight of these ends relative to all ratings."""
 Vector = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+
+def measured(arguments: argparse.Namespace, references: Sequence[Any], hypotheses: Sequence[str]) -> FeatureTable:
+    """Return the features of hypotheses and their references, segment i for hypothesis i.
+
+    Analyses are kept in the work folder, so that measuring again after a change of a feature skips the models.
+    """
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    metric = RoMe(models=arguments.models, store=arguments.work / "analyses.sqlite")
+    return metric.features(references=references, hypotheses=hypotheses)
+
+
+class Fitted(NamedTuple):
+    """A finished net with its figures and the texts of its card."""
+
+    config: NetSettings
+    combiner: Combiner
+    figures: Mapping[str, Any]
+    card: Mapping[str, Any]
 
 
 def fit_ratings(arguments: argparse.Namespace) -> Fitted:
@@ -44,10 +64,8 @@ def fit_ratings(arguments: argparse.Namespace) -> Fitted:
     references, hypotheses, _ = texts_of(ratings, config)
     features = chosen_features(ratings, measured(arguments, references, hypotheses), config, arguments.models)
     combiner, figures = train_supervised(features, config)
-    licences = "; ".join(
-        f"{one.name}: {LICENCES.get(name, 'as its source says')}"
-        for name, one in zip(arguments.ratings, ratings.sets, strict=True)
-    )
+    named = zip(arguments.ratings, ratings.sets, strict=True)
+    licences = "; ".join(f"{one.name}: {LICENCES.get(name, 'as its source says')}" for name, one in named)
     names = ", ".join(one.name for one in ratings.sets)
     card = {
         "name": "scorer-supervised",
@@ -152,10 +170,8 @@ def train_supervised(features: Features, config: NetSettings) -> tuple[Combiner,
     count = len(features.ratings)
     combiner = fit_rows(features, np.arange(count), config)
     ends = np.split(combiner.score_rows(features.values[count:]), 3)
-    means = {
-        f"mean_{name}": round(float(part.mean()), 4)
-        for name, part in zip(("identity", "unrelated", "empty"), ends, strict=True)
-    }
+    named = zip(("identity", "unrelated", "empty"), ends, strict=True)
+    means = {f"mean_{name}": round(float(part.mean()), 4) for name, part in named}
     return combiner, {**validated(features, config), **means, "outputs": count}
 
 
