@@ -57,34 +57,21 @@ def touching(words: Sequence[tuple[int, int]], start: int, end: int) -> tuple[in
     return tuple(n for n, (a, b) in enumerate(words) if a < end and b > start)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """An acceptable text of a group and some of its errors."""
-
-    text: AnnotatedText
-    errors: tuple[SingleError, ...]
-
-    @property
-    def cost(self) -> float:
-        """Return the total cost of the errors."""
-        return min(MOST, sum(COST[error.severity] for error in self.errors))
-
-
 def annotated(group: AnnotatedGroup, chance: random.Random) -> Group:
     """Return one lesson of an annotated group: acceptable texts, single errors near and far, and several errors in one text."""
     texts = list(group.texts)
     own = texts[0] if chance.random() < 0.6 else chance.choice(texts)
     others = [text for text in texts if text is not own]
-    members = [_member(own, _Choice(text, ())) for text in chance.sample(others, min(2, len(others)))]
-    near = [_Choice(own, (error,)) for error in own.errors]
-    far = [_Choice(text, (error,)) for text in others for error in text.errors]
+    members = [_member(own, text) for text in chance.sample(others, min(2, len(others)))]
+    near = [(own, error) for error in own.errors]
+    far = [(text, error) for text in others for error in text.errors]
     for severity in ("critical", "critical", "major", "major", "minor", "minor"):
         pool = near if chance.random() < 0.5 else far
-        fitting = [choice for choice in pool if choice.errors[0].severity == severity]
+        fitting = [(text, error) for text, error in pool if error.severity == severity]
         if fitting:
             chosen = chance.choice(fitting)
             pool.remove(chosen)
-            members.append(_member(own, chosen))
+            members.append(_member(own, *chosen))
     members += _several(own, chance.choice(texts), chance)
     if chance.random() < 0.4:
         members += _exchanged(texts, chance)
@@ -98,26 +85,25 @@ def _several(own: AnnotatedText, text: AnnotatedText, chance: random.Random) -> 
         if len(chosen) < 3 and all(error.end < other.start or other.end < error.start for other in chosen):
             chosen.append(error)
     chosen = chosen[: chance.choice((2, 3))]
-    return [_member(own, _Choice(text, tuple(chosen)))] if len(chosen) > 1 else []
+    return [_member(own, text, *chosen)] if len(chosen) > 1 else []
 
 
-def _member(own: AnnotatedText, choice: _Choice) -> Member:
+def _member(own: AnnotatedText, text: AnnotatedText, *errors: SingleError) -> Member:
     """Return what is known of a text with some of its errors against a reference."""
-    near, shift, marks = choice.text is own, 0, []
-    text = plain(choice.text.with_errors(*choice.errors))
-    words = plain(own.text).words
-    for error in sorted(choice.errors, key=lambda error: error.start):
+    near, shift, marks = text is own, 0, []
+    wrong, words = plain(text.with_errors(*errors)), plain(own.text).words
+    for error in sorted(errors, key=lambda error: error.start):
         start = error.start + shift
         shift += len(error.wrong) - len(error.right)
-        new = touching(text.words, start, start + len(error.wrong))
+        new = touching(wrong.words, start, start + len(error.wrong))
         old = touching(words, error.start, error.end) if near else ()
         marks.append(Mark(error.type, error.severity, new, old, ()))
-    text = replace(text, marks=tuple(marks))
+    wrong = replace(wrong, marks=tuple(marks))
     unplaced = not near and any(
-        error.type not in LANGUAGE and error.severity != "minor" and error.right or not error.wrong for error in choice.errors
+        error.type not in LANGUAGE and error.severity != "minor" and error.right or not error.wrong for error in errors
     )
-    known = 1.0 if near or not marks else 0.1
-    return Member(text, choice.cost, level_of(choice.cost), 1.0, near, reference_sure=known, somewhere=unplaced)
+    known, cost = 1.0 if near or not marks else 0.1, min(MOST, sum(COST[error.severity] for error in errors))
+    return Member(wrong, cost, level_of(cost), 1.0, near, reference_sure=known, somewhere=unplaced)
 
 
 def _exchanged(texts: Sequence[AnnotatedText], chance: random.Random) -> list[Member]:
@@ -335,34 +321,31 @@ class Synthesized:
 
 
 Draw = Callable[[random.Random, float], Iterator[Group]]
-SOURCES: dict[str, tuple[Draw, float, str]] = {
-    "groups": (
-        _groups,
-        1.0,
-        "single errors with place, severity and type (annotated groups written for this project, nine tenths; CC0)",
-    ),
-    "summaries": (
-        _summaries,
-        4.0,
-        "consistent above inconsistent summaries (SummEdits without its domain podcast; Apache-2.0)",
-    ),
-    "paws": (_paws, 1.0, "paraphrases above other sentences of the same words (half of PAWS-Wiki dev; free use)"),
-    "captions": (_captions, 1.0, "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)"),
-    "foils": (_foils, 1.0, "captions with one wrong fact (VALSE; MIT)"),
-    "turned facts": (_turned, 1.0, "summaries with one wrong fact (BUMP, DeFacto; MIT)"),
-    "inference": (
-        _inference,
-        1.0,
-        "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)",
-    ),
-    "bio": (_bio, 2.0, "people's error spans and severities of biomedical translations (Bio-MQM; Apache-2.0)"),
-    "assessed": (_assessed, 1.0, "people's direct assessments of translations against their post-edits (MLQE-PE; CC0)"),
+SOURCES: dict[str, tuple[Draw, float]] = {
+    "groups": (_groups, 1.0),
+    "summaries": (_summaries, 4.0),
+    "paws": (_paws, 1.0),
+    "captions": (_captions, 1.0),
+    "foils": (_foils, 1.0),
+    "turned facts": (_turned, 1.0),
+    "inference": (_inference, 1.0),
+    "bio": (_bio, 2.0),
+    "assessed": (_assessed, 1.0),
 }
-"""By name: what draws the lessons, how many times over, and what they teach."""
+"""By name: what draws the lessons, and how many times over."""
 PERTURBED, SYNTHESIZED = "perturbed", "synthesized"
 NAMES = (*SOURCES, PERTURBED, SYNTHESIZED)
 _WMT = "WMT22 without Chinese and WMT23; research use"
-TEACHES = {name: teaches for name, (_, _, teaches) in SOURCES.items()} | {
+TEACHES = {
+    "groups": "single errors with place, severity and type (annotated groups written for this project, nine tenths; CC0)",
+    "summaries": "consistent above inconsistent summaries (SummEdits without its domain podcast; Apache-2.0)",
+    "paws": "paraphrases above other sentences of the same words (half of PAWS-Wiki dev; free use)",
+    "captions": "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)",
+    "foils": "captions with one wrong fact (VALSE; MIT)",
+    "turned facts": "summaries with one wrong fact (BUMP, DeFacto; MIT)",
+    "inference": "contradictions, and active beside passive sentences (NLI sets; Apache-2.0, MIT, SNLI texts CC BY-SA 4.0)",
+    "bio": "people's error spans and severities of biomedical translations (Bio-MQM; Apache-2.0)",
+    "assessed": "people's direct assessments of translations against their post-edits (MLQE-PE; CC0)",
     "meaning": f"acceptable above perturbed texts (WikiSplit, CC BY-SA 4.0; MSRP train, STS 2012-2016, research use; {_WMT})",
     "mistakes": f"system outputs above the same with one perturbation ({_WMT})",
     "outputs": f"system outputs ranked by their agreement ({_WMT})",
@@ -385,7 +368,7 @@ def lessons(further: Mapping[str, Draw], names: Iterable[str], seed: int, share:
         Of their usual numbers.
     """
     for name in names:
-        draw, times = SOURCES[name][:2] if name in SOURCES else (further[name], 1.0)
+        draw, times = SOURCES[name] if name in SOURCES else (further[name], 1.0)
         yield from draw(random.Random(f"{seed}|{name}"), share * times)
 
 
@@ -399,6 +382,6 @@ def held_out_lessons() -> Iterator[Group]:
 def whole(group: AnnotatedGroup) -> Group:
     """Return a group as it judges: its acceptable texts but the reference, and each of its errors alone."""
     own = group.texts[0]
-    choices = [_Choice(text, ()) for text in group.texts[1:]]
-    choices += [_Choice(text, (error,)) for text in group.texts for error in text.errors]
-    return Group("groups", plain(own.text), tuple(_member(own, choice) for choice in choices))
+    members = [_member(own, text) for text in group.texts[1:]]
+    members += [_member(own, text, error) for text in group.texts for error in text.errors]
+    return Group("groups", plain(own.text), tuple(members))
