@@ -68,13 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     build_trunk(arguments.out)
     texts = [row["text"] for row in read_jsonl(data_file("text/wikipedia_sentences.jsonl.gz"))][: arguments.sentences]
     build_common(arguments.out, texts)
-    write_card(
-        arguments.out,
-        **card_text("encoder", texts=len(texts)),
-        recipe=command_line(arguments),
-        seed=0,
-        steps=0,
-        seconds=time.monotonic() - started,
-        figures={"layers": TRUNK_LAYERS, "width": 384, "parameters_million": 18.8},
-    )
+    made = {"recipe": command_line(arguments), "seed": 0, "steps": 0, "seconds": time.monotonic() - started}
+    figures = {"layers": TRUNK_LAYERS, "width": 384, "parameters_million": 18.8}
+    write_card(arguments.out, **card_text("encoder", texts=len(texts)), **made, figures=figures)
     return 0

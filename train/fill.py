@@ -76,9 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
     encoder = set_folder(options.models) / "encoder"
     tokenizer, model = load_tokenizer(encoder), new_model(load_trunk(encoder), options)
     pieces = tokenizer.convert_ids_to_tokens(range(model.config.vocab_size))
-    vocabulary = Vocabulary(
-        tuple(piece.startswith("##") for piece in pieces), tuple(WHOLE_WORD.fullmatch(piece) is not None for piece in pieces)
-    )
+    whole = tuple(WHOLE_WORD.fullmatch(piece) is not None for piece in pieces)
+    vocabulary = Vocabulary(tuple(piece.startswith("##") for piece in pieces), whole)
     texts = training_texts()
     seconds = fit(model, tokenised(texts, tokenizer), vocabulary, options)
     export(model, options, casing_of(texts, frozenset(piece for piece in pieces if WHOLE_WORD.fullmatch(piece))))
@@ -123,9 +122,8 @@ def start(model: FillModel, rows: Sequence[tuple[int, ...]], batches: Iterator[M
     more than this.
     """
     head, embeddings = model.cls.predictions, model.bert.embeddings.word_embeddings.weight
-    counts = (
-        torch.bincount(torch.tensor([piece for row in rows for piece in row[1:-1]]), minlength=len(embeddings)).float() + 0.1
-    )
+    pieces = torch.tensor([piece for row in rows for piece in row[1:-1]])
+    counts = torch.bincount(pieces, minlength=len(embeddings)).float() + 0.1
     head.bias.copy_(torch.log(counts / counts.sum()))
     chosen = list(islice(batches, REGRESSED))
     x = torch.cat([model.states(batch.pieces, batch.mask) for batch in chosen]).double()
@@ -142,11 +140,10 @@ def start(model: FillModel, rows: Sequence[tuple[int, ...]], batches: Iterator[M
 def export(model: FillModel, options: FillOptions, casing: tuple[Mapping[str, str], Sequence[str]]) -> None:
     """Write fill.safetensors: the rounded weights and the usual casing of words."""
     sizes = {"layers": options.layers, "input_layer": options.input_layer}
-    about = {"sizes": sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0", "casing": dict(casing[0])}
+    cases = {"casing": dict(casing[0]), "sometimes": " ".join(casing[1])}
+    about = {"sizes": sizes, "source": "all-MiniLM-L6-v2", "licence": "Apache-2.0", **cases}
     tensors = model.stored()
-    save_weights(
-        options.out / FILL_FILE, tensors, about | {"sometimes": " ".join(casing[1])}, bits=dict.fromkeys(tensors, BITS)
-    )
+    save_weights(options.out / FILL_FILE, tensors, about, bits=dict.fromkeys(tensors, BITS))
 
 
 def judge(model: FillModel, rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary) -> dict[str, dict[str, float]]:

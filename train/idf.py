@@ -39,13 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     table = IdfTable.from_texts((WORDS.findall(text) for text in texts()), "wikipedia+wmt", arguments.minimum)
     table.save(arguments.out / IDF_FILE)
-    write_card(
-        arguments.out,
-        **card_text("idf"),
-        recipe=command_line(arguments),
-        seed=0,
-        steps=table.documents,
-        seconds=time.monotonic() - started,
-        figures={"texts": table.documents, "words": len(table.counts)},
-    )
+    made = {"recipe": command_line(arguments), "seed": 0, "steps": table.documents, "seconds": time.monotonic() - started}
+    figures = {"texts": table.documents, "words": len(table.counts)}
+    write_card(arguments.out, **card_text("idf"), **made, figures=figures)
     return 0

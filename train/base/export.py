@@ -114,8 +114,7 @@ def _save_trunk(trunk: Any, options: BaseOptions, origin: Mapping[str, str], pat
     config = {name: getattr(trunk.config, name) for name in SIZES} | {"num_hidden_layers": options.layers, "dropout": 0.0}
     dropped = tuple(f"encoder.layer.{n}." for n in range(options.layers, options.layers + options.own))
     kept = {name: tensor for name, tensor in stored_tensors(trunk).items() if not name.startswith(dropped)}
-    description = {"config": config, **origin}
-    save_weights(path, kept, description, bits=_bits(kept, options))
+    save_weights(path, kept, {"config": config, **origin}, bits=_bits(kept, options))
 
 
 def _save_vectors(model: BaseModel, published: Any, seed: int, folder: Path) -> float:
@@ -124,14 +123,9 @@ def _save_vectors(model: BaseModel, published: Any, seed: int, folder: Path) -> 
     save_weights(folder / COMMON_FILE, {"common": torch.zeros(options.vector_width)}, {"pieces": 0})
     (folder / VECTORS_FILE).unlink(missing_ok=True)
     record_files(folder.parent)  # files of an earlier run are on record with other hashes
-    found = vector_map(
-        load_encoder(folder, precision="bf16"),
-        deepcopy(published).to(torch.bfloat16),
-        map_texts(random.Random(seed)),
-        layers=layers,
-        levels=(options.lower_teacher, options.upper_teacher),
-        width=options.vector_width,
-    )
+    encoder, teacher = load_encoder(folder, precision="bf16"), deepcopy(published).to(torch.bfloat16)
+    texts, levels = map_texts(random.Random(seed)), (options.lower_teacher, options.upper_teacher)
+    found = vector_map(encoder, teacher, texts, layers=layers, levels=levels, width=options.vector_width)
     tensors = {f"projection.{layer}": matrix.contiguous() for layer, matrix in found.projections.items()}
     save_weights(folder / VECTORS_FILE, {**tensors, "bias": found.bias}, {"layers": list(layers)})
     return round(found.explained, 3)
@@ -151,10 +145,8 @@ def _save_acceptability(model: BaseModel, trunk: Any, material: Material, origin
     head.sentence_out.bias.data -= threshold(logits, [example.sentence for example in material.calibration])
     calibrate(head, trunk, material)
     kept = dict(head.state_dict())
-    description = {"sizes": head.sizes, **origin}
-    save_weights(
-        folder / GRAMMAR_FILE, kept, description, bits={name: options.layer_bits for name in kept if name.startswith("layers.")}
-    )
+    bits = {name: options.layer_bits for name in kept if name.startswith("layers.")}
+    save_weights(folder / GRAMMAR_FILE, kept, {"sizes": head.sizes, **origin}, bits=bits)
 
 
 # Word vectors

@@ -103,13 +103,11 @@ class BaseOptions(TrainingOptions):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `rome train base`."""
     add_training_arguments(parser, "base", BaseOptions)
-    parser.add_argument(
-        "--source", type=Path, required=True, help="folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
-    )
+    source = "folder of all-mpnet-base-v2 (model.safetensors, tokenizer.json)"
+    parser.add_argument("--source", type=Path, required=True, help=source)
     parser.add_argument("--any-checkpoint", action="store_true", help="start from another MPNet checkpoint; the cards say so")
-    parser.add_argument(
-        "--trained", type=Path, help="trained.pt of an earlier run: only tune the acceptability head and write the set"
-    )
+    trained = "trained.pt of an earlier run: only tune the acceptability head and write the set"
+    parser.add_argument("--trained", type=Path, help=trained)
 
 
 def read_mpnet(source: Path, *, checked: bool = True) -> Any:
@@ -155,11 +153,8 @@ class BaseModel(nn.Module):
             self.upper.weight.copy_(torch.eye(width))
             self.upper.bias.copy_(-common)
             self.lower.weight.zero_()
-        for part in (
-            self.trunk.embeddings,
-            self.trunk.encoder.layer[: options.frozen],
-            self.trunk.encoder.relative_attention_bias,
-        ):
+        encoder = self.trunk.encoder
+        for part in (self.trunk.embeddings, encoder.layer[: options.frozen], encoder.relative_attention_bias):
             part.requires_grad_(False)
 
     def train(self, mode: bool = True) -> BaseModel:

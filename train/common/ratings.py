@@ -98,10 +98,7 @@ def ratings_of(sets: Sequence[RatedSet], dimensions: Sequence[str] = ()) -> Rati
     file = np.repeat(np.arange(len(sets)), [len(part) for part in people])
     segments = [segment for rated in sets for segment in rated.segments]
     inputs: list[list[Hashable]] = [[(int(number), *segment.group)] for number, segment in zip(file, segments, strict=True)]
-    shared = [
-        [*keys, *segment.references, *([segment.source] if segment.source else [])]
-        for keys, segment in zip(inputs, segments, strict=True)
-    ]
+    shared = [[*keys, *one.references, *filter(None, [one.source])] for keys, one in zip(inputs, segments, strict=True)]
     scores = np.concatenate(people), np.concatenate(targets)
     return Ratings(tuple(sets), tuple(chosen), file, *scores, _joined(inputs), _joined(shared))
 

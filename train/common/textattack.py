@@ -29,9 +29,8 @@ STOPWORDS = (
     "those through to too under until up very was we were what when where which while who whom why will with would you your"
 ).split()
 """Our own list of words that a careful perturbation leaves alone; TextAttack would download NLTK's."""
-CHARACTER_OPERATIONS = (
-    "neighbouring_character_swap", "character_deletion", "character_insertion", "character_substitution", "qwerty"
-)  # fmt: skip
+_CHARACTER = ("character_deletion", "character_insertion", "character_substitution")
+CHARACTER_OPERATIONS = ("neighbouring_character_swap", *_CHARACTER, "qwerty")
 PROCESS = Path(__file__).with_name("textattack_process.py")
 
 

@@ -163,9 +163,8 @@ def train(
                 log.add({name: [loss.item()]})
         nn.utils.clip_grad_norm_(parameters, clip)
         optimizer.step()
-        if average is not None and average_after is not None:
-            if step == steps or (step > average_after and step % AVERAGED == 0):
-                average.update_parameters(model)
+        if average is not None and (step == steps or (step > (average_after or 0) and step % AVERAGED == 0)):
+            average.update_parameters(model)
         if step % logged == 0 or step == steps:
             log.write(step=step, of=steps, **log.means())
         if keep is not None and (step % every == 0 or step == steps):

@@ -199,11 +199,9 @@ class Groups:
 
     def rating(self, chance: random.Random) -> Group:
         """Draw pairs of rated sentences; each member has its own reference."""
-        rows = chance.sample(self.rated, TOGETHER)
-        members = [
-            Member(plain(other), weight_of_rating(rating), RATING - rating, 0.0, False, plain(one))
-            for one, other, rating in rows
-        ]
+        members = []
+        for one, other, rating in chance.sample(self.rated, TOGETHER):
+            members.append(Member(plain(other), weight_of_rating(rating), RATING - rating, 0.0, False, plain(one)))
         return Group("rated", plain(""), tuple(members))
 
     def ladder(self, chance: random.Random) -> Group:
@@ -236,9 +234,5 @@ def _plainly_wrong(name: str) -> bool:
 
 def _rated() -> list[tuple[str, str, float]]:
     """Return the rated pairs of STS (a, b, similarity), without texts made by machine translation."""
-    rows = read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz"))
-    return [
-        (row["a"], row["b"], row["similarity"])
-        for row in rows
-        if not translated(row["source"]) and len((row["a"] + row["b"]).split()) < LONGEST
-    ]
+    rows = [row for row in read_jsonl(data_file("pairs/sts_2012_2016.jsonl.gz")) if not translated(row["source"])]
+    return [(row["a"], row["b"], row["similarity"]) for row in rows if len((row["a"] + row["b"]).split()) < LONGEST]

@@ -23,6 +23,7 @@ from rome.features.analyser.weights import load_weights
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
 from rome.train.errors.batches import Batch
 
+DROPOUT = 0.1
 HIDDEN = -1e4
 """Added to the attention scores of padding."""
 
@@ -53,14 +54,14 @@ class Layer(nn.Module):
         Of the trunk.
     """
 
-    def __init__(self, tensors: Mapping[str, Tensor], config: Any, rank: int, dropout: float) -> None:
+    def __init__(self, tensors: Mapping[str, Tensor], config: Any, rank: int) -> None:
         super().__init__()
         own = {name: (tensors[f"{name}.weight"], tensors[f"{name}.bias"]) for name in (*ADAPTED.values(), *NORMS.values())}
         self.maps = nn.ModuleDict({name.removeprefix("maps."): Adapted(*own[of], rank) for name, of in ADAPTED.items()})
         self.norms = nn.ModuleList(nn.LayerNorm(config.hidden_size, config.layer_norm_eps) for _ in NORMS)
         for norm, name in zip(self.norms, NORMS.values(), strict=True):
             norm.load_state_dict(dict(zip(("weight", "bias"), own[name], strict=True)))
-        self.heads, self.drop = config.num_attention_heads, nn.Dropout(dropout)
+        self.heads, self.drop = config.num_attention_heads, nn.Dropout(DROPOUT)
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
         """Return (b, N, d) states of states; bias (b, heads or 1, N, N) is added to the scores of attention."""
@@ -109,15 +110,10 @@ class PairNet(nn.Module):
         The tensors of layers of the published model that follow the trunk's, adapted likewise.
     """
 
-    def __init__(
-        self, trunk: Any, below: int, rank: int = 64, further: Sequence[Mapping[str, Tensor]] = (), dropout: float = 0.1
-    ) -> None:
+    def __init__(self, trunk: Any, below: int, rank: int = 64, further: Sequence[Mapping[str, Tensor]] = ()) -> None:
         super().__init__()
-        self.below, self.rank, self.dropout, width = below, rank, dropout, trunk.config.hidden_size
-        self.config = trunk.config
-        self.layers = nn.ModuleList(
-            Layer(stored_tensors(layer), trunk.config, rank, dropout) for layer in trunk.encoder.layer[below:]
-        )
+        self.below, self.rank, self.config, width = below, rank, trunk.config, trunk.config.hidden_size
+        self.layers = nn.ModuleList(Layer(stored_tensors(old), self.config, rank) for old in trunk.encoder.layer[below:])
         self.further: dict[str, Tensor] = {}
         self.grow(further)
         own = getattr(trunk.encoder, "relative_attention_bias", None)
@@ -143,7 +139,7 @@ class PairNet(nn.Module):
         first = len({name.split(".")[1] for name in self.further})
         for n, layer in enumerate(layers, first):
             self.further |= {f"{FURTHER}{n}.{name}": tensor for name, tensor in layer.items()}
-            self.layers.append(Layer(layer, self.config, self.rank, self.dropout))
+            self.layers.append(Layer(layer, self.config, self.rank))
 
     def own(self) -> dict[str, Tensor]:
         """Return by name what is trained, which is what a reader's file holds beside further layers."""

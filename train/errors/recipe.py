@@ -396,10 +396,8 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
         log.add(figures)
         return total
 
-    train(
-        net, optimizer, {"loss": loss}, options.steps, log, first=checkpoint.step, logged=options.every,
-        every=options.every, keep=checkpoint.save,
-    )  # fmt: skip
+    first, every, keep = checkpoint.step, options.every, checkpoint.save
+    train(net, optimizer, {"loss": loss}, options.steps, log, first=first, logged=every, every=every, keep=keep)
     with torch.no_grad():
         for name, tensor in before.items():
             net.own()[name].copy_(tensor.lerp(net.own()[name], options.kept))
@@ -408,8 +406,7 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
 
 def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int) -> Iterator[list[Batch]]:
     """Yield the parts of each step on the device, as a set's tokenizer has them."""
-    marks, numbers = tokens_of(models)
-    source = Batches(lessons, marks, numbers, options.pairs, options.parts, options.seed)
+    source = Batches(lessons, *tokens_of(models), options.pairs, options.parts, options.seed)
     for parts in batches(source, first, options.steps, options.workers):
         yield [part.to(options.device) for part in parts]
 

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rome.data.perturbations.changes import NamedChange, Spans, Text
+from rome.data.perturbations.changes import NamedChange, Text
 from rome.data.perturbations.damage import DAMAGES, Vocabulary, change_of
 from rome.data.perturbations.lexicons import default_materials
 from rome.data.perturbations.perturbation import Materials
@@ -187,10 +186,7 @@ class Pool:
     """Prepared texts by what they say, read from the file that `prepare` wrote."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self.texts: dict[str, Text] = {}
-        for path in paths:
-            for row in read_jsonl(path):
-                self.texts[row["text"]] = _read(row)
+        self.texts = {row["text"]: _read(row) for path in paths for row in read_jsonl(path)}
 
     def get(self, text: str) -> Text | None:
         """Return a prepared text; None for one that is not there or has no word."""
@@ -199,11 +195,9 @@ class Pool:
 
 
 def _read(row: Mapping[str, Any]) -> Text:
-    changes = (
-        NamedChange(name, severity, tuple((a, b, new) for a, b, new in edits)) for name, severity, edits in row["changes"]
-    )
-    spans: partial[Spans] = partial(map, tuple)  # type: ignore[arg-type]
-    return Text(row["text"], tuple(spans(row["words"])), tuple(spans(row["sentences"])), tuple(changes))
+    changes = [NamedChange(name, kind, tuple((a, b, new) for a, b, new in edits)) for name, kind, edits in row["changes"]]
+    words, sentences = (tuple((a, b) for a, b in row[name]) for name in ("words", "sentences"))
+    return Text(row["text"], words, sentences, tuple(changes))
 
 
 OUTPUT_LENGTHS = (4, 60)

@@ -174,9 +174,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, help="folder of train.conllu and dev.conllu (default: ud_english_ewt)")
     add_models_argument(parser)
     parser.add_argument("--work", type=Path, help="folder for checkpoints (default: runs/parser beside the output)")
-    parser.add_argument(
-        "--stages", nargs="+", choices=list(STAGES), default=list(STAGES), help="stages to train (default: all)"
-    )
+    names = list(STAGES)
+    parser.add_argument("--stages", nargs="+", choices=names, default=names, help="stages to train (default: all)")
     parser.add_argument("--seed", type=int, default=0)
     for stage in STAGES.values():
         parser.add_argument(stage.length, type=int, default=stage.size, metavar="N")
@@ -236,12 +235,6 @@ def export(
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")
     figures = raw_text_scores(parser, text.read_text(encoding="utf-8"), stages.dev)
     for name, size in sizes.items():
-        write_card(
-            out / name,
-            **card_text(name, data=data),
-            recipe=command,
-            seed=stages.seed,
-            steps=size,
-            seconds=seconds[name],
-            figures={metric: figures[metric] for metric in STAGES[name].figures},
-        )
+        own = {metric: figures[metric] for metric in STAGES[name].figures}
+        made = {"recipe": command, "seed": stages.seed, "steps": size, "seconds": seconds[name], "figures": own}
+        write_card(out / name, **card_text(name, data=data), **made)

@@ -256,6 +256,5 @@ def save_head(head: TreeHead, out: Path) -> None:
     """Write the file of the head, with its own layers and the table of spellings in BITS bits per number."""
     about = {"sizes": head.sizes, "labels": {name: list(names) for name, names in head.labels.items()}}
     tensors = dict(head.state_dict())
-    save_weights(
-        Path(out) / TREES_FILE, tensors, about, bits={name: BITS for name in tensors if name.startswith(("layers.", "spell"))}
-    )
+    bits = {name: BITS for name in tensors if name.startswith(("layers.", "spell"))}
+    save_weights(Path(out) / TREES_FILE, tensors, about, bits=bits)

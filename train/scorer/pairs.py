@@ -124,11 +124,8 @@ def rated_pairs(count: int, seed: int) -> list[TrainingPair]:
 
 
 def _usable(text: str) -> bool:
-    return (
-        MINIMUM_WORDS <= len(text.split()) <= MAXIMUM_WORDS
-        and "\n" not in text
-        and sum(map(str.isascii, text)) > 0.9 * len(text)
-    )
+    plain = "\n" not in text and sum(map(str.isascii, text)) > 0.9 * len(text)
+    return plain and MINIMUM_WORDS <= len(text.split()) <= MAXIMUM_WORDS
 
 
 Candidates = Iterable[tuple[str, str, str]]
@@ -211,10 +208,8 @@ def _drawn(group: AnnotatedGroup, chance: random.Random) -> Iterator[tuple[str, 
     own, *others = group.texts
     for text in chance.sample(others, min(ACCEPTABLE_TEXTS, len(others))):
         yield "acceptable_far", text.text, GROUP_QUALITY["acceptable"]
-    singles = {
-        "near": [(own, error) for error in own.errors],
-        "far": [(text, error) for text in others for error in text.errors],
-    }
+    far = [(text, error) for text in others for error in text.errors]
+    singles = {"near": [(own, error) for error in own.errors], "far": far}
     for severity in SEVERITIES:
         for distance, choices in singles.items():
             fitting = [(text, error) for text, error in choices if error.severity == severity]

@@ -124,9 +124,8 @@ def filling(text: str, start: int, end: int, new: str) -> Operation:
         start = len(before) or start
     before = text[:start]
     apart = before and not before[-1].isspace() and not _opens(before) and new[0] not in CLOSING
-    return Operation(
-        kind, start, end, text[start:end], f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
-    )
+    new = f"{' ' if apart else ''}{new}{' ' if text[end : end + 1].isalnum() else ''}"
+    return Operation(kind, start, end, text[start:end], new)
 
 
 def deletion(text: str, start: int, end: int) -> Operation | None:
@@ -158,9 +157,8 @@ def _opens(left: str) -> bool:
 
 def _if_words_stay(text: str, operation: Operation) -> Operation | None:
     """Return the operation if the words after it are those before it without the deleted ones."""
-    before, after, old, new = (
-        Counter(WORD.findall(part)) for part in (text, applied(text, operation), operation.original, operation.new)
-    )
+    parts = (text, applied(text, operation), operation.original, operation.new)
+    before, after, old, new = (Counter(WORD.findall(part)) for part in parts)
     return operation if after and before - (old - new) == after else None
 
 

@@ -284,14 +284,10 @@ class Seq2SeqFiller(Filler):
         self.start = self.after[-1] if model.config.model_type == "mbart" else model.config.decoder_start_token_id
         beams = {"num_beams": top_k + SPARE_BEAMS, "num_return_sequences": top_k + SPARE_BEAMS, "do_sample": False}
         tokens = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
-        model.generation_config = GenerationConfig(  # not the settings of the checkpoint, such as a least length
-            **beams,
-            **tokens,
-            max_new_tokens=longest + ANCHOR,
-            decoder_start_token_id=self.start,
-            output_scores=True,
-            return_dict_in_generate=True,
-        )
+        tokens |= {"decoder_start_token_id": self.start, "max_new_tokens": longest + ANCHOR}
+        answer = {"output_scores": True, "return_dict_in_generate": True}
+        # not the settings of the checkpoint, such as a least length
+        model.generation_config = GenerationConfig(**beams, **tokens, **answer)
 
     @torch.no_grad()
     def fill(self, requests: Sequence[FillRequest]) -> list[Candidates]:

@@ -64,13 +64,9 @@ class PerturbationPipeline(Pipeline):
             for name, after in (made[number] for number in sorted(chosen)):
                 table = PERTURBATIONS[name].severity
                 severity, label = LABELS[table]
+                details = {"critical": 1.0} if table == "critical" else {}
                 operations = [
-                    replace(
-                        one,
-                        severity=severity,
-                        label=0.0 if number else label,
-                        details={"critical": 1.0} if table == "critical" else {},
-                    )
+                    replace(one, severity=severity, label=0.0 if number else label, details=details)
                     for number, one in enumerate(diff_operations(text, str(after), name))
                 ]
                 yield self.pair(source, text, operations, seed, name=identifier(self.signature, seed, source, text, name))

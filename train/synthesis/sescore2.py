@@ -197,11 +197,8 @@ def draw_steps(text: str, neighbour: str, settings: SEScore2Settings, chance: ra
     """
     count = chance.randint(1, settings.most)
     drops = sum(chance.random() < settings.drops for _ in range(count))
-    able = [
-        step
-        for step in differences(text, neighbour)
-        if step.kind != SPACING and max(len(words_of(step.original)), len(words_of(step.new))) <= settings.longest
-    ]
+    steps = [step for step in differences(text, neighbour) if step.kind != SPACING]
+    able = [step for step in steps if max(len(words_of(step.original)), len(words_of(step.new))) <= settings.longest]
     chosen = [replace(step, details={"retrieved": 1.0}) for step in chance.sample(able, min(count - drops, len(able)))]
     words = words_of(text)
     for _ in range(drops):

@@ -113,12 +113,7 @@ def _likelihoods(language: str, there: str, back: str) -> list[Signal]:
     return [_regression(f"likelihood_{language}_{side}", function, 1) for side, function in ways.items()]
 
 
-SIGNALS: dict[str, Callable[[], Signal]] = {
-    "bleu": _bleu,
-    "rouge": _rouge,
-    "bertscore": _bertscore,
-    "backtranslation": _backtranslation,
-}
+SIGNALS = {"bleu": _bleu, "rouge": _rouge, "bertscore": _bertscore, "backtranslation": _backtranslation}
 """Those that need no further model, in the order of table 1."""
 
 

@@ -91,9 +91,8 @@ def rescaled_table(pairs: Sequence[SyntheticPair], metric: Metric, seed: int = 0
         raise InputError(
             f"random pairs must score below identical ones, got {lower} and {upper}: give a metric whose scores are higher for better texts"
         )
-    scores = np.asarray(
-        metric.score([[pair.reference] for pair in pairs], [pair.hypothesis for pair in pairs]), dtype=np.float64
-    )
+    references, hypotheses = [[pair.reference] for pair in pairs], [pair.hypothesis for pair in pairs]
+    scores = np.asarray(metric.score(references, hypotheses), dtype=np.float64)
     by_label: dict[float | None, list[float]] = defaultdict(list)
     for pair, score in zip(pairs, ((scores - lower) / (upper - lower) - 1.0) * SCALE, strict=True):
         by_label[pair.label].append(float(score))
