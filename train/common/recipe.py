@@ -168,7 +168,10 @@ def load_recipe(name: str) -> ModuleType:
 
 def machine() -> str:
     """Return this machine in words: processor, number of CPUs, torch's version and threads."""
-    return f"{_processor()}, {os.cpu_count()} CPUs, torch {torch.__version__} with {torch.get_num_threads()} thread(s)"
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"^model name\s*: (.*)", info.read_text() if info.is_file() else "", re.MULTILINE)
+    processor = found[1] if found else platform.processor() or platform.machine()
+    return f"{processor}, {os.cpu_count()} CPUs, torch {torch.__version__} with {torch.get_num_threads()} thread(s)"
 
 
 def folder_size(folder: Path) -> int:
@@ -208,10 +211,3 @@ def read_card(folder: Path) -> dict[str, Any]:
     """Read the card of a model's folder."""
     card: dict[str, Any] = json.loads((Path(folder) / CARD_FILE).read_text(encoding="utf-8"))
     return card
-
-
-def _processor() -> str:
-    """Return the name of the processor from /proc/cpuinfo, else from the platform module."""
-    info = Path("/proc/cpuinfo")
-    found = re.search(r"^model name\s*: (.*)", info.read_text() if info.is_file() else "", re.MULTILINE)
-    return found[1] if found else platform.processor() or platform.machine()

@@ -176,10 +176,7 @@ def changes_of(analysis: Analysis, seed: int, materials: Materials) -> Iterator[
         if change is not None:
             left[kind] -= 1
             yield change
-    for one in DAMAGES.values():
-        change = change_of(one, analysis, seed, materials)
-        if change is not None:
-            yield change
+    yield from filter(None, (change_of(one, analysis, seed, materials) for one in DAMAGES.values()))
 
 
 class Pool:
