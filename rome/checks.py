@@ -123,10 +123,8 @@ def _unequal(references: list[Any], hypotheses: list[Any]) -> str:
     counts = f"references has {len(references)} segments and hypotheses has {len(hypotheses)}"
     sizes = {len(row) if _is_listing(row) and hasattr(row, "__len__") else None for row in references}
     if hypotheses and sizes == {len(hypotheses)}:
-        return (
-            f"references looks transposed, [reference][segment] as sacreBLEU has it ({len(references)} lists of "
-            f"{len(hypotheses)} texts): RoMe takes [segment][reference], give references=list(zip(*references))"
-        )
+        shape = f"[reference][segment] as sacreBLEU has it ({len(references)} lists of {len(hypotheses)} texts)"
+        return f"references looks transposed, {shape}: RoMe takes [segment][reference], give references=list(zip(*references))"
     if len(hypotheses) == 1 and references and all(isinstance(row, str) for row in references):
         return f"{counts}: several references of one hypothesis belong in a list of their own, references=[[text, text]]"
     return f"{counts}: give one entry in references (a text, or a list of texts) for each hypothesis"
@@ -139,10 +137,9 @@ def _check_indices(references: object, hypotheses: object) -> None:
     if hasattr(one, "equals") and hasattr(other, "equals") and not one.equals(other):
         labels = enumerate(zip(one, other, strict=True))
         where = next((f" (at position {n}: {label!r} and {second!r})" for n, (label, second) in labels if label != second), "")
-        raise InputError(
-            f"references and hypotheses have different indices{where}, and rows are matched by position: bring them into one order "
-            "(hypotheses=hypotheses.loc[references.index]), or give lists (.tolist()) if they are in one"
-        )
+        remedy = "(hypotheses=hypotheses.loc[references.index]), or give lists (.tolist()) if they are in one"
+        reason = f"have different indices{where}, and rows are matched by position: bring them into one order"
+        raise InputError(f"references and hypotheses {reason} {remedy}")
 
 
 def _check_square(pairs: Sequence[CheckedPair]) -> None:

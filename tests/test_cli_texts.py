@@ -178,7 +178,7 @@ def test_short_options_and_the_gate(rome: Run) -> None:
 def test_a_table_fits_the_terminal(rome: Run, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is wider; a wider terminal shows more; elsewhere texts are whole."""
     whole = rome("score", "--examples")[1].splitlines()
-    monkeypatch.setattr("rome.cli.score.terminal_width", lambda _: columns)
+    monkeypatch.setattr("rome.cli.formats.terminal_width", lambda _: columns)
     lines = rome("score", "--examples")[1].splitlines()[:-2]
     assert max(map(display_width, lines)) <= columns and len(lines) == len(whole) - 2
     assert max(map(display_width, whole[:-2])) > columns or lines == whole[:-2]

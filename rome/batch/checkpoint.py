@@ -45,7 +45,10 @@ class Checkpoint:
         """
         names = self.names()
         if PLAN in names:
-            self._check_same(description)
+            before, now = json.loads(self.read(PLAN)), json.loads(json.dumps(description))
+            if keys := [key for key in {**now, **before} if now.get(key) != before.get(key)]:
+                remedy = "finish that run, give another output, or delete the folder to begin anew"
+                raise InputError(f"{self.path} was begun with other data or options ({', '.join(keys)} differ): {remedy}")
         elif any(not name.startswith(".") for name in names):
             raise InputError(f"{self.path} contains other files: give the results a folder of their own")
         else:
@@ -54,16 +57,6 @@ class Checkpoint:
             if name.endswith(".part"):  # of a killed process
                 (self.path / name).unlink()
         return {int(name.split(".")[0].removeprefix("part-")) for name in names if name.startswith("part-")}
-
-    def _check_same(self, description: Mapping[str, Any]) -> None:
-        """Raise InputError when the folder belongs to another run."""
-        before, now = json.loads(self.read(PLAN)), json.loads(json.dumps(description))
-        keys = [key for key in {**now, **before} if now.get(key) != before.get(key)]
-        if keys:
-            raise InputError(
-                f"{self.path} was begun with other data or options ({', '.join(keys)} differ): "
-                "finish that run, give another output, or delete the folder to begin anew"
-            )
 
     def names(self) -> set[str]:
         """Return the names of the files in the folder."""
@@ -91,10 +84,8 @@ class Checkpoint:
         except Timeout as error:
             raise InputError(f"{self.path} is being written by another run: wait for it, or choose another output") from error
         except OSError as error:
-            raise InputError(
-                f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): "
-                "choose an output in a folder that exists and is writable, or move the file of this name"
-            ) from error
+            remedy = "choose an output in a folder that exists and is writable, or move the file of this name"
+            raise InputError(f"{self.path}, for the finished blocks, cannot be created ({error.strerror}): {remedy}") from error
         try:
             yield
         finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rome.cli.formats import write_documents
 from rome.cli.options import MakeMetric, add_output_arguments, positive
 from rome.exceptions import InputError
+from rome.storage.files import open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,5 +37,6 @@ def run(options: argparse.Namespace, _: MakeMetric) -> int:
     if options.first == options.second:
         raise InputError(f"{options.first} was given twice: name two results")
     comparison = compare(*map(CorpusScore.load, paths), names=names, resamples=options.resamples, seed=options.seed)
-    write_documents(options, [comparison_document(comparison)], comparison.to_dict())
+    with open_output(options.output) as stream:
+        write_documents(stream, options.format, [comparison_document(comparison)], comparison.to_dict())
     return 0

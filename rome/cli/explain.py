@@ -11,6 +11,7 @@ from rome.cli.formats import write_documents
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, load_at_once, positive
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError
+from rome.storage.files import open_output
 
 if TYPE_CHECKING:
     from rome.results import SegmentScore
@@ -49,7 +50,9 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         load_at_once(made, options)
         segments = list(made.score(references=[references], hypotheses=[hypothesis]))
     values = [segment.to_dict() for segment in segments]
-    write_documents(options, list(map(segment_document, segments)), values if len(values) > 1 else values[0])
+    value = values if len(values) > 1 else values[0]
+    with open_output(options.output) as stream:
+        write_documents(stream, options.format, list(map(segment_document, segments)), value)
     return 0
 
 

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import fsum, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
@@ -20,16 +20,16 @@ from rome.combining.combiner import MEASURES
 from rome.combining.signature import labels
 from rome.evaluation.metrics.peers import lexical
 from rome.features.values import FEATURES
+from rome.reports.model import Document, Table
 from rome.reports.segment import SEVERITIES
-from rome.reports.tables import NUMBERS, corpus_footer, corpus_means, corpus_row
+from rome.reports.tables import NUMBERS, corpus_footer, corpus_means, corpus_row, table_tsv
 from rome.results.corpus import stored_line
 from rome.results.displayed import plain
 from rome.storage.files import STANDARD_INPUT, open_output
-from rome.text_table import aligned, fixed
+from rome.text_table import aligned, fixed, terminal_width
 
 if TYPE_CHECKING:
     from rome.metric import RoMe
-    from rome.reports.model import Document
     from rome.results import SegmentScore
 
 FORMATS = ("table", "tsv", "json", "jsonl")
@@ -115,45 +115,43 @@ def columns(
     return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *(f"{side}_text" for side in texts), *label]
 
 
-def written(
-    name: str,
-    lines: Iterable[Line],
-    means: Means,
-    signature: str,
-    header: Sequence[str],
-    ids: bool = False,
-    room: int | None = None,
-    texts: Iterable[str] = (),
-) -> Iterator[str]:
-    """Yield the lines of an output, none before the first segment is there; ``means`` takes in every segment.
+def write_lines(
+    options: argparse.Namespace, lines: Iterable[Line], means: Means, signature: str, header: Sequence[str], tsv: Sequence[str]
+) -> None:
+    """Write the output, none before the first segment is there, each line at once where a person or a program may wait for it.
 
     Parameters
     ----------
-    name
-        One of FORMATS.
-    header
-        Names of the columns of a table.
-    ids
-        True where tab-separated lines have ids.
-    room
-        Columns of a terminal that a table may take.
-    texts
-        The texts that tab-separated lines have.
+    means
+        Takes in every segment.
+    header, tsv
+        Names of the columns of a table, and of tab-separated lines.
     """
-    rows = means.of(lines)
-    if name == "table":
-        right = [name in (*NUMBERS, *means.metrics) for name in header]
-        yield from aligned(header, map(json.loads, rows), right, room, lambda: corpus_means(means.values, len(header)))
-        yield from ("", corpus_footer(means.count, means.values[0], signature))
-        yield from (f"{metric}: {choices}" for metric, choices in means.metrics.items())
-        return
-    rows = chain(list(islice(rows, 1)), rows)
-    if name == "json":
-        yield from _json(rows, means, signature)
-        return
-    if name == "tsv":
-        yield "\t".join(columns(signature, ids=ids, measures=means.measures, metrics=means.metrics, texts=texts))
-    yield from rows
+    is_unseen, at_once = options.quiet and options.output in (None, STANDARD_INPUT), not is_file(options.output)
+    with open_output(os.devnull if is_unseen else options.output) as stream:
+        rest = means.of(lines)
+        rows: Iterator[str] = chain(list(islice(rest, 1)), rest)
+        if options.format == "table":
+            rows = _table(rows, means, signature, header, terminal_width(options.output))
+        elif options.format == "json":
+            rows = _json(rows, means, signature)
+        elif options.format == "tsv":
+            rows = chain(["\t".join(tsv)], rows)
+        for line in rows:
+            print(line, file=stream, flush=at_once)
+
+
+def is_file(output: str | None) -> bool:
+    """Return True for an ordinary file, where a later run can continue."""
+    return output not in (None, STANDARD_INPUT) and (os.path.isfile(output) or not os.path.exists(output))
+
+
+def _table(rows: Iterable[str], means: Means, signature: str, header: Sequence[str], room: int | None) -> Iterator[str]:
+    """Yield an aligned table, within the columns of a terminal, then the mean and the signatures."""
+    right = [name in (*NUMBERS, *means.metrics) for name in header]
+    yield from aligned(header, map(json.loads, rows), right, room, lambda: corpus_means(means.values, len(header)))
+    yield from ("", corpus_footer(means.count, means.values[0], signature))
+    yield from (f"{metric}: {choices}" for metric, choices in means.metrics.items())
 
 
 def _json(texts: Iterable[str], means: Means, signature: str) -> Iterator[str]:
@@ -177,11 +175,6 @@ def add_mean_arguments(group: Any) -> None:
     group.add_argument("--width", "-w", type=positive, default=3, metavar="N", help="decimals of the mean (default: 3)")
 
 
-def shown_output(options: argparse.Namespace) -> str | None:
-    """Return where the output is written: nowhere when only the mean is to be printed."""
-    return os.devnull if options.quiet and options.output in (None, STANDARD_INPUT) else options.output
-
-
 def report_mean(options: argparse.Namespace, means: Means) -> None:
     """Print the mean with --quiet; otherwise report the mean and the file, if there is one, on standard error."""
     mean = f"{means.values[0]:.{options.width}f}"
@@ -191,15 +184,16 @@ def report_mean(options: argparse.Namespace, means: Means) -> None:
         report_line(f"mean {mean} of {means.count} segments: {options.output}")
 
 
-def write_documents(options: argparse.Namespace, documents: Sequence[Document], value: Any) -> None:
-    """Write documents as text or as a page, or their value as JSON."""
+def write_documents(stream: TextIO, form: str, documents: Sequence[Document], value: Any) -> None:
+    """Write documents as text, as a page, or as the tab-separated lines of their tables; or their value as JSON."""
     from rome.reports.html import document_page
     from rome.reports.text import terminal_text
 
-    with open_output(options.output) as stream:
-        if options.format == "json":
-            stream.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-        elif options.format == "html":
-            stream.write(document_page(*documents))
-        else:
-            stream.write("\n\n".join(terminal_text(document, stream) for document in documents) + "\n")
+    if form == "json":
+        stream.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    elif form == "html":
+        stream.write(document_page(*documents))
+    elif form == "tsv":
+        stream.writelines(table_tsv(part) for document in documents for part in document.parts if isinstance(part, Table))
+    else:
+        stream.write("\n\n".join(terminal_text(document, stream) for document in documents) + "\n")

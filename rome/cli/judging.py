@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
-from rome.cli.pairs import add_column_arguments, named_columns
+from rome.cli.pairs import add_column_arguments, named_columns, report_line
 from rome.evaluation import EXPERIMENTS, ON_SETS, ON_TEXTS, sets_text
 from rome.exceptions import InputError
 from rome.storage.files import open_output
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from rome.evaluation.findings import Findings
     from rome.evaluation.metrics.registry import MetricMaker
 
-DEFAULT = {
-    "ablation": ("rome",),
-    "drift": ("rome", "chrf", "bleu", "bertscore"),
-}
+DEFAULT = {"ablation": ("rome",), "drift": ("rome", "chrf", "bleu", "bertscore")}
 """Metrics of an experiment that the options do not name."""
 
 
@@ -53,13 +50,9 @@ def run_evaluate(options: argparse.Namespace, metric: MakeMetric) -> int:
     sets = read_sets(options.sets)
     metrics = _metrics(options, maker, DEFAULT_METRICS, BASELINES)
     shown = sys.stderr.isatty() if options.progress is None else options.progress
-    say = _report_step if shown else lambda step: None
+    say = (lambda step: report_line(f"{step} ...")) if shown else lambda step: None
     _write(options, partial(judge, sets, metrics, settings, options.dimension, say=say))
     return 0
-
-
-def _report_step(step: str) -> None:
-    print(f"rome: {step} ...", file=sys.stderr, flush=True)
 
 
 def add_diagnose_arguments(parser: argparse.ArgumentParser) -> None:
@@ -156,7 +149,7 @@ def _metrics(options: argparse.Namespace, maker: MetricMaker, default: Sequence[
         return [maker.make(name) for name in (*options.metric, *(name for name in always if name not in options.metric))]
     metrics, missing = maker.available(default)
     for specification, reason in missing.items():
-        print(f"rome: left out {specification}: {reason}", file=sys.stderr)
+        report_line(f"left out {specification}: {reason}")
     return metrics
 
 

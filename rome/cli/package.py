@@ -13,6 +13,7 @@ from rome.cli.options import MakeMetric, add_metric_arguments, add_output_argume
 from rome.cli.pairs import example_pairs
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser.config import SETS, ModelConfig, set_folder
+from rome.features.model_files import read_manifest, record_files
 from rome.storage.files import open_output
 from rome.text_table import aligned, shorten, terminal_width
 
@@ -126,24 +127,17 @@ def add_selfcheck_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_selfcheck(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Check that this installation gives the known answers (exit code 1 when it does not)."""
-    from rome.self_check import selfcheck
+    from rome.self_check import record, selfcheck
 
     folder = ModelConfig.of(options.models).folder
-    if options.record:
-        print(_recorded(folder, options, metric))
-        return 0
-    result = selfcheck(metric(options), models=folder)
-    print(result)
-    return 0 if result else 1
-
-
-def _recorded(folder: Path, options: argparse.Namespace, metric: MakeMetric) -> str:
-    """Record the files first, because new models load only then, and the answers if the set has a scorer."""
-    from rome.features.model_files import read_manifest, record_files
-    from rome.self_check import record
-
-    manifest = record_files(folder)
-    if not any(name.startswith("scorer/") for name in read_manifest(folder).files):
-        return f"recorded {manifest}; no answers: the set has no scorer yet"
-    answers = record(folder, [(row.references, row.hypothesis) for row in example_pairs()], metric(options))
-    return f"recorded {manifest} and {answers}"
+    if not options.record:
+        result = selfcheck(metric(options), models=folder)
+        print(result)
+        return 0 if result else 1
+    manifest = record_files(folder)  # first, because new models load only then
+    if any(name.startswith("scorer/") for name in read_manifest(folder).files):
+        answers = record(folder, [(row.references, row.hypothesis) for row in example_pairs()], metric(options))
+        print(f"recorded {manifest} and {answers}")
+    else:
+        print(f"recorded {manifest}; no answers: the set has no scorer yet")
+    return 0

@@ -68,30 +68,25 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     if note is not None:
         print(f"rome: {note}", file=sys.stderr)
     results = perturb_texts(texts, options.perturbation, analyse=made.analyse, seed=options.seed, materials=materials)
-    with open_output(options.output) as stream:
-        kept = _kept(_with_progress(results, len(texts), options.progress), options.limit, options.not_applicable)
-        for line in WRITERS[options.format](kept):
+    with (
+        open_output(options.output) as stream,
+        progress_bar(options.progress, len(texts), unit="text", desc="perturb") as bar,
+    ):
+        for line in WRITERS[options.format](_kept(results, options, bar)):
             stream.write(f"{line}\n")
             stream.flush()
     return 0
 
 
-def _with_progress(results: Iterator[PerturbedText], count: int, progress: bool | None) -> Iterator[PerturbedText]:
-    """Yield the results, with a bar over the texts."""
-    with progress_bar(progress, count, unit="text", desc="perturb") as bar:
-        for result in results:
-            bar.update(max(0, result.number + 1 - bar.n))
-            yield result
-
-
-def _kept(results: Iterator[PerturbedText], limit: int | None, not_applicable: bool) -> Iterator[PerturbedText]:
-    """Yield perturbed texts up to the limit of each perturbation, and on demand those that do not apply."""
+def _kept(results: Iterator[PerturbedText], options: argparse.Namespace, bar: Any) -> Iterator[PerturbedText]:
+    """Yield perturbed texts up to the limit of each perturbation, and on demand those that do not apply; move the bar over the texts."""
     done: Counter[str] = Counter()
     for result in results:
+        bar.update(max(0, result.number + 1 - bar.n))
         if result.perturbed is None:
-            if not_applicable:
+            if options.not_applicable:
                 yield result
-        elif limit is None or done[result.perturbation] < limit:
+        elif options.limit is None or done[result.perturbation] < options.limit:
             done[result.perturbation] += 1
             yield result
 
@@ -122,12 +117,7 @@ def _tabbed(result: PerturbedText, cells: list[str]) -> str:
 
 def _jsonl(results: Iterator[PerturbedText]) -> Iterator[str]:
     """Yield one JSON object per perturbed text."""
-    for result in results:
-        yield json.dumps(result.to_dict(), ensure_ascii=False)
+    return (json.dumps(result.to_dict(), ensure_ascii=False) for result in results)
 
 
-WRITERS: dict[str, Callable[[Iterator[PerturbedText]], Iterator[str]]] = {
-    "tsv": _tsv,
-    "jsonl": _jsonl,
-    "pairs": _pairs,
-}
+WRITERS: dict[str, Callable[[Iterator[PerturbedText]], Iterator[str]]] = {"tsv": _tsv, "jsonl": _jsonl, "pairs": _pairs}

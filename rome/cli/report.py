@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from rome.checks import SegmentError
+from rome.cli.formats import write_documents
 from rome.cli.options import MakeMetric, add_metric_arguments, add_output_arguments, positive
 from rome.cli.pairs import add_column_arguments, named_columns
 from rome.exceptions import InputError
+from rome.reports.model import Table
 from rome.storage.files import STANDARD_INPUT, open_output
 
 if TYPE_CHECKING:
-    from rome.reports.model import Document
     from rome.results import SegmentScore
     from rome.results.systems import SystemTexts
 
@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     """Read, score block by block unless scores are given, write; the output is opened before anything is computed."""
+    from rome.evaluation.findings import table_rows
     from rome.reports.page import leaderboard_document, write_page
+    from rome.results.displayed import plain
     from rome.results.systems import Systems
 
     names, rows = _rows(options, metric)
@@ -58,24 +60,10 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         if options.format == "html":
             write_page(stream, systems, rows, title=options.title, **sampling)
         else:
-            stream.write(_written(leaderboard_document(systems, rows, **sampling), options.format, stream))
+            document = leaderboard_document(systems, rows, **sampling)
+            standings = [row for table in document.parts if isinstance(table, Table) for row in table_rows(table)]
+            write_documents(stream, options.format, [document], plain({"systems": standings, "signature": document.signature}))
     return 0
-
-
-def _written(document: Document, form: str, stream: TextIO) -> str:
-    """Return the leaderboard in this format."""
-    from rome.reports.model import Table
-    from rome.reports.tables import table_tsv
-    from rome.reports.text import terminal_text
-    from rome.results.displayed import plain
-
-    (table,) = document.parts
-    if form == "text" or not isinstance(table, Table):
-        return terminal_text(document, stream) + "\n"
-    if form == "tsv":
-        return table_tsv(table)
-    systems = [plain(dict(zip(table.columns, row, strict=True))) for row in table.rows]
-    return json.dumps({"systems": systems, "signature": document.signature}, ensure_ascii=False, indent=1) + "\n"
 
 
 def _rows(options: argparse.Namespace, metric: MakeMetric) -> tuple[Sequence[str], Rows]:

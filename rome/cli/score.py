@@ -18,13 +18,11 @@ from itertools import chain, count, islice
 
 from rome.batch.blocks import Block, Checked
 from rome.batch.checkpoint import Checkpoint
-from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_arguments, report_mean, shown_output, written
+from rome.cli.formats import FORMATS, Line, LineScorer, Means, add_mean_arguments, columns, is_file, report_mean, write_lines
 from rome.cli.options import MakeMetric, completes_files, load_at_once
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
 from rome.evaluation.metrics.peers import LEXICAL, lexical
 from rome.reports.tables import corpus_header
-from rome.storage.files import STANDARD_INPUT, open_output
-from rome.text_table import terminal_width
 
 Work = Callable[[], LineScorer]
 
@@ -49,7 +47,7 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
     means = Means({name: lexical(name).signature for name in options.metrics})
     with ended_by_signal(), ExitStack() as stack:
         kept = None
-        if _is_file(options.output):
+        if is_file(options.output):
             kept = Checkpoint(f"{os.path.realpath(options.output)}.partial", "jsonl")
             stack.enter_context(kept.alone())
         found, blocks = stack.enter_context(checked_blocks(options))
@@ -58,34 +56,17 @@ def run(options: argparse.Namespace, metric: MakeMetric) -> int:
         load_at_once(made, options)
         work = partial(LineScorer, make if options.workers > 1 else lambda: made, options, tuple(means.metrics), found)
         if kept is None:
-            done = stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))
-            _write(options, chain.from_iterable(done), found, made.signature, means)
+            blockwise: Iterator[list[Line]] = stack.enter_context(closing(run_blocks(options, work, blocks, found.count)))
         else:
-            parts = _keep(options, work, blocks, found, kept, made.signature)
-            _write(options, _lines(kept, parts), found, made.signature, means)
+            parts = range(_keep(options, work, blocks, found, kept, made.signature))
+            blockwise = (json.loads(kept.read(kept.name(number))) for number in parts)
+        header = corpus_header(found.notes, metrics=tuple(means.metrics), texts=(*options.show, "hypothesis"))
+        names = columns(made.signature, ids=found.ids, metrics=means.metrics, texts=options.show)
+        write_lines(options, chain.from_iterable(blockwise), means, made.signature, header, names)
+        if kept is not None:
             shutil.rmtree(kept.path, ignore_errors=True)
     report_mean(options, means)
     return 0
-
-
-def _write(options: argparse.Namespace, lines: Iterator[Line], found: Checked, signature: str, means: Means) -> None:
-    """Write the output, each line at once where a person or a program may wait for it."""
-    header = corpus_header(found.notes, metrics=tuple(means.metrics), texts=(*options.show, "hypothesis"))
-    shown = {"header": header, "ids": found.ids, "room": terminal_width(options.output), "texts": options.show}
-    with open_output(shown_output(options)) as stream:
-        for line in written(options.format, lines, means, signature, **shown):
-            print(line, file=stream, flush=not _is_file(options.output))
-
-
-def _is_file(output: str | None) -> bool:
-    """Return True for an ordinary file, where a later run can continue."""
-    return output not in (None, STANDARD_INPUT) and (os.path.isfile(output) or not os.path.exists(output))
-
-
-def _lines(kept: Checkpoint, parts: int) -> Iterator[Line]:
-    """Yield the lines of the finished blocks."""
-    for number in range(parts):
-        yield from json.loads(kept.read(kept.name(number)))
 
 
 def _keep(

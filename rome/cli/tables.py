@@ -10,13 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rome.batch.blocks import Block, cut
-from rome.cli.formats import FORMATS, Line, Means, add_mean_arguments, columns, report_mean, shown_output, tsv_line, written
+from rome.cli.formats import FORMATS, Line, Means, add_mean_arguments, columns, report_mean, tsv_line, write_lines
 from rome.cli.options import MakeMetric, add_options, add_output_arguments, completes_files, named_net
 from rome.cli.pairs import add_block_arguments, block_metric, checked_blocks, ended_by_signal, report_line, run_blocks
 from rome.combining.signature import labels
 from rome.features.values import FEATURES
-from rome.storage.files import atomic_path, open_output
-from rome.text_table import terminal_width
+from rome.storage.files import atomic_path
 
 if TYPE_CHECKING:
     from rome.combining.combiner import Combiner
@@ -68,23 +67,17 @@ def add_rescore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_rescore(options: argparse.Namespace, _: MakeMetric) -> int:
     """Combine stored features into scores, without any model but the net of the set that measured them."""
-    combiner, means = named_net(options) or _matching(options), Means(measures=MEASURED)
-    lines = _lines(options, combiner)
-    room = terminal_width(options.output)
-    with open_output(shown_output(options)) as stream:
-        for line in written(options.format, lines, means, combiner.signature, header=SHOWN, room=room):
-            stream.write(f"{line}\n")
-    report_mean(options, means)
-    return 0
-
-
-def _matching(options: argparse.Namespace) -> Combiner:
-    """Return the net of the model set that measured the features, of the kind that the options name."""
     from rome.combining.combiner import Combiner
     from rome.combining.table import FeatureTable
 
-    first = next(FeatureTable.iter_batches(options.features, 1), None)
-    return Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
+    combiner, means = named_net(options), Means(measures=MEASURED)
+    if combiner is None:  # the net of the model set that measured the features, of the kind that the options name
+        first = next(FeatureTable.iter_batches(options.features, 1), None)
+        combiner = Combiner.matching("" if first is None else first.signature, scorer=options.scorer)
+    lines = _lines(options, combiner)
+    write_lines(options, lines, means, combiner.signature, SHOWN, columns(combiner.signature, measures=MEASURED))
+    report_mean(options, means)
+    return 0
 
 
 def _lines(options: argparse.Namespace, combiner: Combiner) -> Iterator[Line]:

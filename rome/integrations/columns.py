@@ -58,9 +58,8 @@ def own_metric(**options: Any) -> MakeMetric:
 def refuse_batches(metric: Any, what: str) -> None:
     """Raise InputError for a metric whose scores depend on the other segments of a call, where calls are mere batches."""
     if _depends_on_batch(metric):
-        raise InputError(
-            f'{what} scores batch by batch, and with idf="references" a score depends on its batch: use idf="embedded"'
-        )
+        reason = 'with idf="references" a score depends on its batch'
+        raise InputError(f'{what} scores batch by batch, and {reason}: use idf="embedded"')
 
 
 def _depends_on_batch(metric: Any) -> bool:

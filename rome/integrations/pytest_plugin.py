@@ -57,11 +57,8 @@ def rome_check(request: pytest.FixtureRequest) -> Callable[..., SegmentScore]:
         from rome.reports.gate import gate_text
         from rome.results.gate import Limits, check_limits
 
-        limits = Limits(
-            *(max_critical, max_major, max_minor, min_score, max_added, max_missing, min_completeness, min_faithfulness),
-            type=max_type,
-            ignore=ignore,
-        )
+        numbers = (max_critical, max_major, max_minor, min_score, max_added, max_missing, min_completeness, min_faithfulness)
+        limits = Limits(*numbers, type=max_type, ignore=ignore)
         metric: RoMe = request.getfixturevalue("rome_metric")
         (segment,) = metric.score(references=[reference], hypotheses=[hypothesis])
         result = check_limits([segment], limits)

@@ -67,10 +67,8 @@ class LocalServer:
     ) -> None:
         self.loopback = is_loopback(host)
         if not self.loopback and not allow_remote:
-            raise InputError(
-                f"host must be a loopback address such as {LOOPBACK}, got {host}. "
-                "To let other machines in, which need no password, add --allow-remote"
-            )
+            remedy = "To let other machines in, which need no password, add --allow-remote"
+            raise InputError(f"host must be a loopback address such as {LOOPBACK}, got {host}. {remedy}")
         guard = Middleware(Guard, names=HostNames(host, names), policy=POLICY.format(policy), say=say)
         app = Starlette(routes=routes, middleware=[guard], exception_handlers=HANDLERS, lifespan=lifespan)
         app.router.redirect_slashes = False
@@ -178,9 +176,8 @@ class Guard:
         except Exception as error:  # the client must not see it
             self.say(f"unexpected error: {described(error)}")
             if not started:
-                await RequestError("internal", "the service failed: its log names the place").response()(
-                    scope, receive, guarded
-                )
+                internal = RequestError("internal", "the service failed: its log names the place")
+                await internal.response()(scope, receive, guarded)
 
     def _refusal(self, headers: Headers) -> RequestError | None:
         """Return the error of a request for another server or from another site's page."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -73,17 +72,17 @@ class Analyses:
         """Return the analyses of distinct texts from the store or, the longest first, from the models."""
         if not texts:
             return {}
-        with AnalysisStore(self.path) if self.path is not None else nullcontext() as store:
-            identity, analyses = "", dict[str, Analysis]()
+        store, identity, analyses = None, "", dict[str, Analysis]()
+        if self.path is not None:
+            store = AnalysisStore(self.path)
+            identity = f"{self.models_identity},{arithmetic(self.config.device, self.config.precision)},{RUN}"
+            analyses = store.get_many(texts, identity=identity)
+        missing = sorted((text for text in texts if text not in analyses), key=len, reverse=True)
+        new = iter(self.load().analyse(missing) if missing else ())
+        while batch := list(islice(new, BATCH)):
             if store is not None:
-                identity = f"{self.models_identity},{arithmetic(self.config.device, self.config.precision)},{RUN}"
-                analyses = store.get_many(texts, identity=identity)
-            missing = sorted((text for text in texts if text not in analyses), key=len, reverse=True)
-            new = iter(self.load().analyse(missing) if missing else ())
-            while batch := list(islice(new, BATCH)):
-                if store is not None:
-                    store.put_many(batch, identity=identity)
-                analyses |= {analysis.text: analysis for analysis in batch}
+                store.put_many(batch, identity=identity)
+            analyses |= {analysis.text: analysis for analysis in batch}
         return analyses
 
     def _keep(self, analyses: dict[str, Analysis]) -> None:

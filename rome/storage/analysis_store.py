@@ -141,10 +141,8 @@ class AnalysisStore:
         except FileNotFoundError:  # another process has done so
             return
         except OSError as problem:
-            message = (
-                f"the store {self.path} cannot be replaced ({problem}): give its folder write permission, or name another file"
-            )
-            raise StoreError(message) from problem
+            remedy = "give its folder write permission, or name another file"
+            raise StoreError(f"the store {self.path} cannot be replaced ({problem}): {remedy}") from problem
         _say(f"the store {self.path} was damaged ({error}): it is now {aside}, and a new one was begun")
 
     def _refuse(self, error: sqlite3.Error) -> NoReturn:

@@ -23,11 +23,7 @@ STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
-_FOREIGN = {
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-    b"PK\x03\x04": "an Excel, Word or ZIP file",
-}
+_FOREIGN = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "an Excel, Word or ZIP file"}
 """First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
 """Bytes of a line; no line of texts that can be scored is nearly as long."""
@@ -88,10 +84,9 @@ def text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
         try:
             yield row.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{name}:{number}: byte 0x{row[error.start]:02x} at byte {error.start + 1} of the line is not UTF-8: "
-                "convert the file, for instance `iconv -f latin1 -t utf-8`"
-            ) from error
+            place = f"{name}:{number}: byte 0x{row[error.start]:02x} at byte {error.start + 1} of the line"
+            remedy = "convert the file, for instance `iconv -f latin1 -t utf-8`"
+            raise InputError(f"{place} is not UTF-8: {remedy}") from error
 
 
 def _parquet_rows(stream: IO[bytes], name: str) -> Iterator[str]:
@@ -124,20 +119,16 @@ def raw_lines(stream: IO[bytes], name: str, longest: int, remedy: str, *, bounde
     content: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=stream) if is_packed else stream
     with as_input_error(name):
         if is_packed and bounded:
-            _refuse_bomb(content, max(_ROOM, _MOST_RATIO * size), name)
+            most = max(_ROOM, _MOST_RATIO * size)
+            while part := content.read(1 << 20):
+                most -= len(part)
+                if most < 0:
+                    raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
+            content.seek(0)
         for number, line in enumerate(iter(lambda: content.readline(longest + 1), b""), start=1):
             if len(line) > longest:
                 raise InputError(f"{name}:{number}: the line has over {longest >> 20} MiB: {remedy}")
             yield line
-
-
-def _refuse_bomb(content: IO[bytes] | gzip.GzipFile, most: int, name: str) -> None:
-    """Raise InputError when a file unpacks to more than so many bytes."""
-    while part := content.read(1 << 20):
-        most -= len(part)
-        if most < 0:
-            raise InputError(f"{name} unpacks to over {_MOST_RATIO} times its size: unpack it yourself if you trust it")
-    content.seek(0)
 
 
 @contextmanager
@@ -190,12 +181,14 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
         if target.exists() and not target.is_file():
             yield target
             return
-        try:
-            temporary = _temporary_beside(target)
+        temporary = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
+        try:  # with the permissions of the target or those of a new file
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if target.exists() else 0o666))
+            if target.exists():
+                shutil.copymode(target, temporary)
         except OSError as error:
-            raise refusal(
-                f"{path} cannot be written ({error.strerror}): choose a folder that exists and is writable"
-            ) from error
+            remedy = "choose a folder that exists and is writable"
+            raise refusal(f"{path} cannot be written ({error.strerror}): {remedy}") from error
         try:
             yield temporary
             _sync(temporary, os.O_RDWR)
@@ -208,15 +201,6 @@ def atomic_path(path: str | os.PathLike[str], *, refusal: type[RomeError] = Inpu
         if isinstance(error, RomeError) or error.errno not in _NO_ROOM:
             raise
         raise refusal(f"{path} cannot be written ({error.strerror}): free some space or choose another disk") from error
-
-
-def _temporary_beside(target: Path) -> Path:
-    """Create an empty file in the same folder, with the permissions of the target or those of a new file."""
-    path = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.part")
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if target.exists() else 0o666))
-    if target.exists():
-        shutil.copymode(target, path)
-    return path
 
 
 def _sync(path: Path, flags: int) -> None:

@@ -82,10 +82,8 @@ def parallel_rows(
         if None in row:
             counts = [number - (text is None) + sum(1 for _ in column) for text, column in zip(row, rest, strict=True)]
             other = next(n for n, count in enumerate(counts) if count != counts[-1])
-            raise InputError(
-                f"{names[other]} has {counts[other]} lines and {names[-1]} has {counts[-1]}: "
-                "give one segment per line, the same number in every file"
-            )
+            remedy = "give one segment per line, the same number in every file"
+            raise InputError(f"{names[other]} has {counts[other]} lines and {names[-1]} has {counts[-1]}: {remedy}")
         yield PairRow(list(row[:-1]), row[-1], f"{'+'.join(names)}:{number}")
 
 

@@ -35,7 +35,8 @@ def table_rows(
     rest = iter(lines)
     lines = chain([first := next(rest, "")], rest)
     is_csv = separator != "\t" or first.startswith('"')
-    rows = _split_csv(lines, name, separator) if is_csv else _split_tabs(lines)
+    tabbed = ((number, _cells(line)) for number, line in enumerate(lines, start=1) if line)
+    rows = _split_csv(lines, name, separator) if is_csv else tabbed
     header = next(rows, (1, []))[1]
     if twice := repeated(header):
         raise InputError(f"{name}:1: the header has the column {shown(twice)} twice: name each column once")
@@ -50,11 +51,6 @@ def _named_cells(
         if len(cells) != len(header):
             raise InputError(f"{name}:{number}: {len(cells)} columns, the header has {len(header)}: {remedy}")
         yield f"{name}:{number}", dict(zip(header, cells, strict=True))
-
-
-def _split_tabs(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each line that is not empty, and its cells."""
-    return ((number, _cells(line)) for number, line in enumerate(lines, start=1) if line)
 
 
 def _cells(line: str) -> list[str]:
