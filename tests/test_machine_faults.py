@@ -113,7 +113,7 @@ SHORT = """
 import resource, sys
 from pathlib import Path
 from rome.cli import main
-import pyarrow.fs, rome.cli.score, tqdm
+import pyarrow.fs, rome.cli.tables, tqdm
 
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 26), -1))

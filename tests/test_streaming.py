@@ -162,7 +162,7 @@ def test_another_run_is_not_gone_on_with(
 ) -> None:
     """Other pairs, other options, or other files: one line that says so, and what is there stays."""
     kept = tmp_path / "out.partial"
-    monkeypatch.setattr("rome.cli.score.write_lines", _interrupted)
+    monkeypatch.setattr("rome.cli.tables.write_lines", _interrupted)
     assert rome("score", pairs, "--output", tmp_path / "out") == 130
     capsys.readouterr()
     monkeypatch.undo()

@@ -23,7 +23,8 @@ __all__ = ["main"]
 
 SHELLS = ("bash", "zsh", "tcsh")
 COMMANDS = {
-    **{name: name for name in ("score", "explain", "check", "compare", "report")},
+    "score": "tables",
+    **{name: name for name in ("explain", "check", "compare", "report")},
     **dict.fromkeys(("features", "rescore"), "tables"),
     **dict.fromkeys(("evaluate", "diagnose"), "judging"),
     **{name: name for name in ("perturb", "annotate", "synthesize", "serve")},

@@ -120,6 +120,8 @@ def write_lines(
 ) -> None:
     """Write the output, none before the first segment is there, each line at once where a person or a program may wait for it.
 
+    Then print the mean with --quiet; otherwise report the mean and the file, if there is one, on standard error.
+
     Parameters
     ----------
     means
@@ -139,6 +141,11 @@ def write_lines(
             rows = chain(["\t".join(tsv)], rows)
         for line in rows:
             print(line, file=stream, flush=at_once)
+    mean = f"{means.values[0]:.{options.width}f}"
+    if options.quiet:
+        print(mean)
+    elif options.output not in (None, STANDARD_INPUT):
+        report_line(f"mean {mean} of {means.count} segments: {options.output}")
 
 
 def is_file(output: str | None) -> bool:
@@ -173,15 +180,6 @@ def add_mean_arguments(group: Any) -> None:
     """Add --quiet and --width."""
     group.add_argument("--quiet", "-q", action="store_true", help="print the mean alone; with --output the file is written")
     group.add_argument("--width", "-w", type=positive, default=3, metavar="N", help="decimals of the mean (default: 3)")
-
-
-def report_mean(options: argparse.Namespace, means: Means) -> None:
-    """Print the mean with --quiet; otherwise report the mean and the file, if there is one, on standard error."""
-    mean = f"{means.values[0]:.{options.width}f}"
-    if options.quiet:
-        print(mean)
-    elif options.output not in (None, STANDARD_INPUT):
-        report_line(f"mean {mean} of {means.count} segments: {options.output}")
 
 
 def write_documents(stream: TextIO, form: str, documents: Sequence[Document], value: Any) -> None:
