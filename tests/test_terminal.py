@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rome.cli import explain as command
+from rome.cli import results as command
 from rome.features.errors.evidence import ErrorsEvidence, ErrorSpan, TextSpan
 from rome.reports.segment import segment_document
 from rome.reports.summaries import comparison_document, corpus_document
@@ -154,7 +154,7 @@ def test_who_gets_colours(term: str, no_color: str, expected: bool, monkeypatch:
 def test_the_command_colours_a_terminal(fake_metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words with escape sequences, as wide as the window; without them when NO_COLOR is set."""
     options = argparse.ArgumentParser()
-    command.add_arguments(options)
+    command.add_explain_arguments(options)
     chosen = options.parse_args(["--reference", "A cat.", "--hypothesis", "A dog."])
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "50")
@@ -163,7 +163,7 @@ def test_the_command_colours_a_terminal(fake_metric: Any, monkeypatch: pytest.Mo
         monkeypatch.setenv("NO_COLOR", value)
         stream = Terminal()
         monkeypatch.setattr("sys.stdout", stream)
-        assert command.run(chosen, lambda _: fake_metric) == 0
+        assert command.run_explain(chosen, lambda _: fake_metric) == 0
         written.append(stream.getvalue())
     assert "\x1b[" in written[0]
     assert written[1] == bare(written[0])

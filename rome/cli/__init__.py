@@ -24,7 +24,8 @@ __all__ = ["main"]
 SHELLS = ("bash", "zsh", "tcsh")
 COMMANDS = {
     "score": "tables",
-    **{name: name for name in ("explain", "check", "compare", "report")},
+    **dict.fromkeys(("explain", "check", "compare"), "results"),
+    "report": "report",
     **dict.fromkeys(("features", "rescore"), "tables"),
     **dict.fromkeys(("evaluate", "diagnose"), "judging"),
     **{name: name for name in ("perturb", "annotate", "synthesize", "serve")},

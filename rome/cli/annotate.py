@@ -31,30 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
-    """Serve the page until interrupted, or read collected ratings."""
+    """Serve the page until interrupted (KeyboardInterrupt), or read collected ratings."""
     if options.agreement is not None:
         return _read(options)
     if not names_texts(options) or options.output is None:
         raise InputError("name the pairs to rate and --output FILE for the ratings (or --agreement FILE to read some)")
-    return _collect(options)
-
-
-def _read(options: argparse.Namespace) -> int:
-    """Print the agreement of collected ratings."""
-    from rome.evaluation.annotate.agreement import agreement_table, span_table
-    from rome.evaluation.annotate.ratings import read_ratings
-    from rome.reports.text import table_text
-
-    if names_texts(options):
-        raise InputError("name the ratings to read with --agreement FILE, and no pairs")
-    ratings, notes = read_ratings(options.agreement)
-    _report(*notes)
-    print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
-    return 0
-
-
-def _collect(options: argparse.Namespace) -> int:
-    """Serve the page; ends by KeyboardInterrupt."""
     from rome.evaluation.annotate.ratings import RatingsFile, rated_items
     from rome.evaluation.annotate.server import AnnotationServer, usual_port
     from rome.evaluation.annotate.study import CATEGORIES, DIMENSIONS, Guideline, Scale, Study
@@ -78,6 +59,20 @@ def _collect(options: argparse.Namespace) -> int:
         if not options.no_browser:
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         server.run()
+    return 0
+
+
+def _read(options: argparse.Namespace) -> int:
+    """Print the agreement of collected ratings."""
+    from rome.evaluation.annotate.agreement import agreement_table, span_table
+    from rome.evaluation.annotate.ratings import read_ratings
+    from rome.reports.text import table_text
+
+    if names_texts(options):
+        raise InputError("name the ratings to read with --agreement FILE, and no pairs")
+    ratings, notes = read_ratings(options.agreement)
+    _report(*notes)
+    print("\n\n".join(table_text(table) for table in (agreement_table(ratings), span_table(ratings)) if table.rows))
     return 0
 
 

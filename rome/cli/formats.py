@@ -100,19 +100,14 @@ def tsv_line(cells: Iterable[Any], signature: str) -> str:
 
 
 def columns(
-    signature: str,
-    *,
-    ids: bool = False,
-    measures: Sequence[str] = MEASURES,
-    metrics: Iterable[str] = (),
-    texts: Iterable[str] = (),
+    signature: str, ids: bool = False, measures: Sequence[str] = MEASURES, metrics: Iterable[str] = (), show: Iterable[str] = ()
 ) -> list[str]:
     """Return the names of tab-separated columns: ``id`` where pairs have ids, ``scorer`` for supervised scores."""
     contributions = (f"{feature}_contribution" for feature in FEATURES)
     counts = [f"{severity}_count" for severity in SEVERITIES] if measures == MEASURES else []
     label = ["scorer"] if labels(signature) else []
     numbers = (*measures, *metrics, *contributions, *counts)
-    return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *(f"{side}_text" for side in texts), *label]
+    return ["segment", *(["id"] if ids else []), *numbers, "reference", "flags", *(f"{side}_text" for side in show), *label]
 
 
 def write_lines(

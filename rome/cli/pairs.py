@@ -77,11 +77,10 @@ def open_named_pairs(options: argparse.Namespace) -> Iterator[Iterator[PairRow]]
 
     Raises InputError for options that name none, several or half of one, and for a faulty row when it is reached.
     """
+    references, hypotheses = named_texts(options)
     if options.examples:
-        named_texts(options)
         yield iter(example_pairs())
         return
-    references, hypotheses = named_texts(options)
     paths, columns = references if hypotheses is None else [*references, hypotheses], named_columns(options)
     if any(columns) and len(paths) > 1:
         raise InputError("--reference-column and --hypothesis-column name columns of one table: give one FILE with both sides")

@@ -38,9 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser.add_argument_group("analysis"), "models", "store", "threads", "progress")
     output = parser.add_argument_group("output")
     add_output_arguments(output, *WRITERS, note="; pairs: for rome score and annotate")
-    output.add_argument(
-        "--not-applicable", action="store_true", help="also the texts that a perturbation does not apply to, with why"
-    )
+    others = "also the texts that a perturbation does not apply to, with why"
+    output.add_argument("--not-applicable", action="store_true", help=others)
 
 
 def run(options: argparse.Namespace, metric: MakeMetric) -> int:

@@ -17,9 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, which only this machine reaches")
     group.add_argument("--port", type=int, default=8000, help="default: 8000; 0 takes any free one and prints it")
     group.add_argument("--allow-remote", action="store_true", help="allow a --host that other machines reach")
-    group.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a further host name that requests may use"
-    )
+    names = "a further host name that requests may use"
+    group.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
     add_metric_arguments(parser)
     group = parser.add_argument_group("limits")
     for limit in fields(Limits):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rome.cli.options import MakeMetric, positive
+from rome.cli.options import MakeMetric, add_options, positive
 from rome.cli.pairs import ended_by_signal, progress_bar, report_line
 from rome.exceptions import InputError
 from rome.storage.files import STANDARD_INPUT, named, read_lines
@@ -112,15 +112,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     whole = "write JSON lines here, all or nothing (default: standard output)"
     again = "finished pairs are kept in FILE.partial, where the same command continues"
     output.add_argument("--output", "-o", metavar="FILE", help=f"{whole}; {again}")
-    output.add_argument(
-        "--statistics",
-        action="store_true",
-        help="print how often kinds and types occur, and histograms of the numbers behind severities",
-    )
+    statistics = "print how often kinds and types occur, and histograms of the numbers behind severities"
+    output.add_argument("--statistics", action="store_true", help=statistics)
     rescale = "add the scores of a metric, named as in `rome evaluate`, for the pairs of each label on SEScore2's scale"
     output.add_argument("--rescale", metavar="METRIC", help=rescale)
-    help_text = "progress bar (default: only on a terminal)"
-    output.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None, help=help_text)
+    add_options(output, "progress")
 
 
 def run(options: argparse.Namespace, _: MakeMetric) -> int:
@@ -190,10 +186,8 @@ def _made(options: argparse.Namespace, pipeline: Any, texts: list[tuple[str, str
     from rome.train.synthesis.pairs import batches, write_synthetic
 
     made, kept = 0, f"{options.output}.partial"
-    done: Iterator[list[Any]]
-    if options.output is None:
-        done = (list(pipeline.pairs(block, options.seed)) for block in batches(texts, pipeline.block))
-    else:
+    done: Iterator[list[Any]] = (list(pipeline.pairs(block, options.seed)) for block in batches(texts, pipeline.block))
+    if options.output is not None:
         done = write_synthetic(options.output, pipeline, texts, options.seed)
     try:
         with ended_by_signal(), progress_bar(options.progress, len(texts), unit="text") as bar:

@@ -77,7 +77,7 @@ def run_score(options: argparse.Namespace, metric: MakeMetric) -> int:
             parts = range(_keep(options, work, blocks, found, kept, made.signature))
             blockwise = (json.loads(kept.read(kept.name(number))) for number in parts)
         header = corpus_header(found.notes, metrics=tuple(means.metrics), texts=(*options.show, "hypothesis"))
-        names = columns(made.signature, ids=found.ids, metrics=means.metrics, texts=options.show)
+        names = columns(made.signature, ids=found.ids, metrics=means.metrics, show=options.show)
         write_lines(options, chain.from_iterable(blockwise), means, made.signature, header, names)
         if kept is not None:
             shutil.rmtree(kept.path, ignore_errors=True)

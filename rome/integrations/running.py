@@ -35,7 +35,6 @@ class RunningScore:
         refuse_batches(metric, "RunningScore")
         self._metric = default_metric() if metric is None else metric
         self._tables: list[FeatureTable] = []
-        self._segments = 0
 
     @hints
     def update(self, *, predictions: Sequence[str], references: Sequence[str | Sequence[str]]) -> None:
@@ -64,7 +63,7 @@ class RunningScore:
 
     def reset(self) -> None:
         """Forget every batch."""
-        self._tables, self._segments = [], 0
+        self._tables = []
 
     def merge_state(self, other: RunningScore) -> None:
         """Add the segments of another RunningScore, which stays as it is.
@@ -91,10 +90,8 @@ class RunningScore:
 
     def __len__(self) -> int:
         """Return the number of segments so far."""
-        return self._segments
+        return int(self._tables[-1].segment[-1]) + 1 if self._tables else 0
 
     def _add(self, table: FeatureTable) -> None:
         """Keep a table with its segments numbered after the previous ones."""
-        segment = table.segment - table.segment[0] + self._segments
-        self._tables.append(replace(table, segment=segment))
-        self._segments = int(segment[-1]) + 1
+        self._tables.append(replace(table, segment=table.segment - table.segment[0] + len(self)))
