@@ -156,11 +156,9 @@ def _check_square(pairs: Sequence[CheckedPair]) -> None:
         for first in firsts
     )
     if min(gains) > TRANSPOSED:
-        raise InputError(
-            f"references is {size} lists of {size} texts and fits the hypotheses only when read as [reference][segment], as sacreBLEU has "
-            "it: RoMe takes [segment][reference], give references=list(zip(*references)); if it is right as it is, score the segments in "
-            "two calls"
-        )
+        reading = "fits the hypotheses only when read as [reference][segment], as sacreBLEU has it"
+        remedy = "give references=list(zip(*references)); if it is right as it is, score the segments in two calls"
+        raise InputError(f"references is {size} lists of {size} texts and {reading}: RoMe takes [segment][reference], {remedy}")
 
 
 def _words(text: str) -> frozenset[str]:

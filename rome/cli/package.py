@@ -113,9 +113,8 @@ def cards_table(cards: Cards, room: int | None = None) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return a value of a card in one line."""
-    values = value if isinstance(value, (list, tuple)) else [] if value is None else [" ".join(str(value).split())]
-    return ", ".join(map(str, values))
+    """Return a value of a card as text."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def add_selfcheck_arguments(parser: argparse.ArgumentParser) -> None:

@@ -54,9 +54,8 @@ class RoMeFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the columns of the pairs. Raises InputError, naming the row, for anything but a pair of texts; see `RoMe.score`."""
         self.fit()
-        references, hypotheses = self._texts(X)
         names = (self.reference, self.hypothesis)
-        columns = score_columns(self.metric, references, hypotheses, columns=self.columns, names=names)
+        columns = score_columns(self.metric, *self._texts(X), columns=self.columns, names=names)
         return np.array([columns[name] for name in self.columns], dtype=np.float64).T.reshape(-1, len(self.columns))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
