@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .protocol import AnalysedText, Feature, Resources, check_settings, number, string
+from .protocol import AnalysedText, Feature, check_settings, number, string
 from .values import Analysis, Component
 
 WORD_FLOOR = 0.01
@@ -117,14 +117,6 @@ class Grammar(Feature[TextAcceptability]):
 
     name, config_class = "grammar", GrammarConfig
     about = "is it acceptable English? The output's probability as a share of the reference's own and, where their words differ, in itself."
-
-    def __init__(self, config: GrammarConfig = GrammarConfig()) -> None:
-        self.config = config
-
-    @classmethod
-    def make(cls, config: GrammarConfig, resources: Resources) -> Grammar:
-        """Return the feature with these settings."""
-        return cls(config)
 
     @staticmethod
     def evidence_from_dict(row: dict[str, Any]) -> GrammarEvidence:

@@ -90,10 +90,13 @@ class Feature(ABC, Generic[Prepared]):
     config_class: ClassVar[type]
     config: Any
 
+    def __init__(self, config: Any = None) -> None:
+        self.config = self.config_class() if config is None else config
+
     @classmethod
-    @abstractmethod
     def make(cls, config: Any, resources: Resources) -> Feature[Any]:
-        """Return the feature with these settings."""
+        """Return the feature with these settings; override it where the feature needs resources."""
+        return cls(config)
 
     @abstractmethod
     def prepare(self, text: AnalysedText) -> Prepared:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .matching import cosines, equal_texts
-from .protocol import AnalysedText, Feature, Resources, check_settings, index, number, string
+from .protocol import AnalysedText, Feature, check_settings, index, number, string
 from .values import Analysis, Component
 
 if TYPE_CHECKING:
@@ -166,14 +166,6 @@ class Syntax(Feature[PreparedTree]):
 
     name, config_class = "syntax", SyntaxConfig
     about = "is it built the same way? One minus the share of tree edits between the two dependency trees."
-
-    def __init__(self, config: SyntaxConfig = SyntaxConfig()) -> None:
-        self.config = config
-
-    @classmethod
-    def make(cls, config: SyntaxConfig, resources: Resources) -> Syntax:
-        """Return the feature with these settings."""
-        return cls(config)
 
     @staticmethod
     def evidence_from_dict(row: dict[str, Any]) -> SyntaxEvidence:

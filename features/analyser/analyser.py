@@ -91,12 +91,12 @@ class Analyser:
             for surface, sentences in zip((readable(each.text) for each in tidied), parsed, strict=True)
             for s in sentences
         ]
-        states = self._states(surfaces, [sentence for sentences in parsed for sentence in sentences])
+        sentences = [sentence for sentences in parsed for sentence in sentences]
+        states = self._states(surfaces, sentences)
         acceptable, piece_probabilities = self._probabilities(states)
         if self.classifier is not None:
             acceptable = self.classifier.probabilities(surfaces)
         vectors, pieces = self._vectors(surfaces, states)
-        sentences = (sentence for sentences in parsed for sentence in sentences)
         columns = (sentences, acceptable, states, piece_probabilities, vectors, pieces)
         each = (_AnalysedSentence(*parts) for parts in zip(*columns, strict=True))
         return [

@@ -83,7 +83,7 @@ def network(config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor], wher
     if config.get("hidden_act", "gelu") != "gelu":
         raise ValueError(f"the activation of {where} must be gelu, got {config['hidden_act']!r}")
     kind, own = (MPNetModel, MPNetConfig) if config.get("relative_attention_num_buckets") else (BertModel, BertConfig)
-    named = {mpnet_name(name): tensor for name, tensor in tensors.items()} if kind is MPNetModel else dict(tensors)
+    named = {renamed(name, MPNET_NAMES): tensor for name, tensor in tensors.items()} if kind is MPNetModel else dict(tensors)
     sizes = {name: config[name] for name in SIZES if name in config}
     settings = own(**sizes, hidden_dropout_prob=config.get("dropout", 0.0), attention_probs_dropout_prob=0.0)
     with torch.device("meta"):  # no random numbers that would only be replaced
@@ -100,23 +100,17 @@ def network(config: Mapping[str, Any], tensors: Mapping[str, torch.Tensor], wher
     return model.eval().requires_grad_(False)
 
 
-def mpnet_name(name: str) -> str:
-    """Return MPNet's name of a tensor by BERT's."""
-    for old, new in MPNET_NAMES.items():
-        name = name.replace(old, new)
-    return name
-
-
-def stored_name(name: str) -> str:
-    """Return BERT's name of a tensor by MPNet's or BERT's."""
-    for new, old in MPNET_NAMES.items():
+def renamed(name: str, names: Mapping[str, str]) -> str:
+    """Return the name of a tensor with its parts replaced."""
+    for old, new in names.items():
         name = name.replace(old, new)
     return name
 
 
 def stored_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Return the tensors of a trunk, or of a layer of one, by BERT's names."""
-    return {stored_name(name): tensor for name, tensor in model.state_dict().items()}
+    stored = {new: old for old, new in MPNET_NAMES.items()}
+    return {renamed(name, stored): tensor for name, tensor in model.state_dict().items()}
 
 
 def load_trunk(folder: Path) -> Any:

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertForMaskedLM
 from transformers.modeling_outputs import MaskedLMOutput
 
 from .config import set_folder
-from .encoder import load_trunk
+from .encoder import load_trunk, renamed
 from .weights import load_weights
 
 FILL_FILE, MASK_ID = "fill.safetensors", 103
@@ -87,10 +87,8 @@ def bert_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return tensors by BERT's names."""
     found = dict[str, torch.Tensor]()
     for name, tensor in tensors.items():
-        for old, new in NAMES.items():
-            name = name.replace(old, new)
-        before, joined, kind = name.partition("self_attn.in_proj_")
-        names = [f"{before}attention.self.{part}.{kind}" for part in ("query", "key", "value")] if joined else [name]
+        before, joined, kind = renamed(name, NAMES).partition("self_attn.in_proj_")
+        names = [f"{before}attention.self.{part}.{kind}" for part in ("query", "key", "value")] if joined else [before]
         found |= zip(names, tensor.chunk(len(names)), strict=True)
     return found
 

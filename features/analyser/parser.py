@@ -117,7 +117,8 @@ class Parser:
         if self.reader is None:
             self.pipeline.process(documents, "mwt,pos,lemma,depparse")
             return [None for document in documents for _ in document.sentences]
-        self.pipeline.process([document for document in documents if _has_multi_word(document)], "mwt")
+        several = [document for document in documents if any(token.misc for one in document.sentences for token in one.tokens)]
+        self.pipeline.process(several, "mwt")
         readings = self.reader.read(documents)
         words = [word for document in documents for sentence in document.sentences for word in sentence.words]
         tags = (tag for reading in readings for tag in reading.tree.upos)
@@ -208,11 +209,6 @@ def _interrupted(run: re.Match[str]) -> str:
     Stanza's expressions for addresses take a time that grows with the square of such a run.
     """
     return "".join("\u00e9" if number % 500 == 499 else letter for number, letter in enumerate(run.group()))
-
-
-def _has_multi_word(document: Document) -> bool:
-    """Return whether the tokenizer found a token of several words."""
-    return any(token.misc for sentence in document.sentences for token in sentence.tokens)
 
 
 def _joined(document: Document) -> Document:

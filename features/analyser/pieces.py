@@ -16,13 +16,8 @@ from torch.nn.utils.rnn import pad_sequence
 from rome.exceptions import ModelMissingError
 
 Span = tuple[int, int]
-MARKS = {
-    "UNK": ("[UNK]",),
-    "CLS": ("<s>", "[CLS]"),
-    "SEP": ("</s>", "[SEP]"),
-    "MASK": ("<mask>", "[MASK]"),
-}
-"""Names of the special pieces in vocabularies of MPNet and of BERT."""
+MARKS = (("[UNK]",), ("<s>", "[CLS]"), ("</s>", "[SEP]"), ("<mask>", "[MASK]"))
+"""Names of the special pieces (unknown, start, end, mask) in vocabularies of MPNet and of BERT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +165,7 @@ class WordPieces:
         self._tokenizer = Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        ids = {name: self._id(*written) for name, written in MARKS.items()}
-        self.unk_token_id, self.cls_token_id, self.sep_token_id = ids["UNK"], ids["CLS"], ids["SEP"]
-        self.mask_token_id = ids["MASK"]
+        self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = (self._id(*written) for written in MARKS)
 
     def _id(self, *written: str) -> int:
         """Return the number of the first of these pieces that the vocabulary has. Raises ModelMissingError when it has none."""

@@ -59,7 +59,8 @@ def spellings_of(words: Sequence[str]) -> list[tuple[int, ...]]:
 def _parts(word: str, capitalised: str) -> tuple[int, ...]:
     marked = f"^{word}$"
     grams = [marked[n : n + size] for size in range(1, LONGEST_PART + 1) for n in range(len(marked) - size + 1)]
-    return tuple(_number(part) for part in (capitalised, marked, *grams))
+    parts = (part.encode("utf-8", "surrogatepass") for part in (capitalised, marked, *grams))
+    return tuple(zlib.crc32(part) % SPELLINGS for part in parts)  # the same on every machine
 
 
 def capitals(word: str) -> str:
@@ -75,11 +76,6 @@ def capitals(word: str) -> str:
     if all(large):
         return "one" if len(large) == 1 else "upper"
     return "title" if large[0] and not any(large[1:]) else "mixed"
-
-
-def _number(part: str) -> int:
-    """Return the number of a part, the same on every machine."""
-    return zlib.crc32(part.encode("utf-8", "surrogatepass")) % SPELLINGS
 
 
 class WordRows(NamedTuple):
