@@ -52,19 +52,9 @@ HEAT = Heatmap(
     ("negation", "<tense>", "empty"),
     ("BLEU", "$chrF_2$"),
     np.array([[0.5, 0.25], [NAN, 1.0], [0.125, 1 / 3]]),
-    ("critical", "minor", "minor"),
 )
 BARS = Bars("bars", "Taus", ("a & b", "_c"), (0.3, NAN), (0.2, NAN), (0.4, NAN), "tau")
-LINES = Lines(
-    "lines",
-    "Drift",
-    (0.0, 1.5),
-    {"RoMe": [0.5, NAN], "_x": [0.25, 0.75]},
-    "alpha",
-    "tau",
-    low={"_x": [0.2, 0.7]},
-    high={"_x": [0.3, 0.8]},
-)
+LINES = Lines("lines", "Drift", (0.0, 1.5), {"RoMe": [0.5, NAN], "_x": [0.25, 0.75]}, "alpha", "tau")
 PARTS = (BOARD, TEXTS, HEAT, BARS, LINES)
 
 
@@ -91,11 +81,11 @@ def test_tables_lose_nothing(part: Any) -> None:
 
 
 def test_figures_keep_their_numbers() -> None:
-    """A figure's table holds its labels, groups, ends and series."""
-    assert as_table(HEAT).columns == ("group", "row", "BLEU", "$chrF_2$")
-    assert as_table(HEAT).rows[2] == ("minor", "empty", 0.125, 1 / 3)
+    """A figure's table holds its labels, ends and series."""
+    assert as_table(HEAT).columns == ("row", "BLEU", "$chrF_2$")
+    assert as_table(HEAT).rows[2] == ("empty", 0.125, 1 / 3)
     assert as_table(BARS).rows[0] == ("a & b", 0.3, 0.2, 0.4)
-    assert as_table(LINES).columns == ("alpha", "RoMe", "_x", "_x low", "_x high")
+    assert as_table(LINES).columns == ("alpha", "RoMe", "_x")
 
 
 @pytest.mark.parametrize(

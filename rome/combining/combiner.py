@@ -113,7 +113,8 @@ class Combiner(MonotoneNet):
 
         Raises ModelMissingError for a set that this installation does not carry, and what `load` raises.
         """
-        name = _set_named(signature) or DEFAULT_SET
+        models = next((part for part in signature.split("|") if part.startswith("models:")), "")  # models:NAME.digest
+        name = models.removeprefix("models:").rpartition(".")[0].partition("+")[0] or DEFAULT_SET
         if name not in SETS:
             raise ModelMissingError(
                 f"these features were measured with the model set {name}, which is not part of rome-metric: give the net in its "
@@ -161,7 +162,11 @@ class Combiner(MonotoneNet):
         """
         if not allow_mismatch:
             self.check_signature(table.signature)
-        return _best(table, self.score_rows(table.values))
+        score = self.score_rows(table.values)
+        order = np.lexsort((table.reference, -score, table.segment))  # of equals, the lowest reference number is first
+        segment, first = np.unique(table.segment[order], return_index=True)
+        rows = order[first]
+        return CombinedScores(segment, score[rows], table.reference[rows], rows)
 
     def check_signature(self, signature: str) -> None:
         """Raise SignatureMismatchError unless the net was trained on features with this signature."""
@@ -181,13 +186,6 @@ class Combiner(MonotoneNet):
         return np.minimum(shapley_values(self.score_rows, rows, np.ones(WIDTH)), 0.0) + 0.0  # + 0.0: no -0.0
 
 
-def _set_named(signature: str) -> str:
-    """Return the name of the model set in a signature, ``models:NAME.digest``; empty without one, as for hand-made features."""
-    models = next((part for part in signature.split("|") if part.startswith("models:")), "")
-    name, point, _ = models.removeprefix("models:").rpartition(".")
-    return name.partition("+")[0] if point else ""
-
-
 def _checked(values: ArrayLike) -> Vector:
     rows = np.asarray(values, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != WIDTH:
@@ -195,14 +193,6 @@ def _checked(values: ArrayLike) -> Vector:
     if len(rows) and not (rows.min() >= 0.0 and rows.max() <= 1.0):
         raise InputError("features must be in [0, 1]: pass the values of the components, not their raw quantities")
     return rows
-
-
-def _best(table: FeatureTable, score: Vector) -> CombinedScores:
-    """Return the best-scoring row of each segment, of equals that with the lowest reference number."""
-    order = np.lexsort((table.reference, -score, table.segment))
-    segment, first = np.unique(table.segment[order], return_index=True)
-    rows = order[first]
-    return CombinedScores(segment, score[rows], table.reference[rows], rows)
 
 
 def _read(path: Path) -> Combiner:

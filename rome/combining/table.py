@@ -79,9 +79,6 @@ class FeatureTable:
         set_(self, "flag_names", tuple(self.flag_names))
         if self.flags is not None:
             set_(self, "flags", _column(self.flags, np.uint32, "flags"))
-        self._check()
-
-    def _check(self) -> None:
         columns = (self.reference, self.values, self.raw) + (() if self.flags is None else (self.flags,))
         if any(len(column) != len(self.segment) for column in columns):
             raise InputError("the columns of a feature table must have one length: give each candidate one row in every column")

@@ -32,10 +32,8 @@ EXPERIMENTS = {
 def sets_text(*names: str) -> str:
     """Return a few lines on each named set: its content, its source, and the place of its file."""
     lines = [
-        "sets with a name are public data that does not come with the package; each is read from its file, in our own layout,"
-    ]
-    lines += [
-        "in the folder that the environment variable ROME_DATA names (or ../shared/data); files as released are read so too:"
+        "sets with a name are public data that does not come with the package; each is read from its file, in our own layout,",
+        "in the folder that the environment variable ROME_DATA names (or ../shared/data); files as released are read so too:",
     ]
     for name in names:
         known = SETS[name]

@@ -12,7 +12,6 @@ from scipy.stats import pearsonr
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.findings import Findings, Row, interval_table, table_rows
 from rome.evaluation.metrics.functions import Scores
-from rome.evaluation.metrics.registry import marks_on
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
 from rome.evaluation.statistics.agreement import STATISTICS
@@ -56,14 +55,15 @@ def systems(judged: RatedScores) -> Table | None:
 def error_spans(rated: RatedSet, metrics: Sequence[Any]) -> Table | None:
     """Tabulate precision, recall and F1 by characters of metrics that mark errors, beside trivial markers and raters.
 
-    Return None if the set has no marks or no metric marks errors.
+    A metric that marks errors has a method ``marks(references, hypotheses)``. Return None if the set has no marks or no metric marks
+    errors.
     """
     segments = [segment for segment in rated.segments if segment.marks]
-    marked = {metric.name: marks_on(metric, segments) for metric in metrics} if segments else {}
-    predictions = {name: marks for name, marks in marked.items() if marks is not None}
-    if not predictions:
+    marking = [metric for metric in metrics if hasattr(metric, "marks")]
+    if not segments or not marking:
         return None
-    texts = [segment.hypothesis for segment in segments]
+    references, texts = [segment.references for segment in segments], [segment.hypothesis for segment in segments]
+    predictions = {metric.name: list(metric.marks(references, texts)) for metric in marking}
     predictions["everything, major"] = [(ErrorMark(0, len(text), "major"),) for text in texts]
     predictions["nothing"] = [() for _ in texts]
     judged = [(segment.marks, len(segment.hypothesis)) for segment in segments]
@@ -157,7 +157,8 @@ def parts_of(judged: Sequence[RatedScores], metrics: Sequence[Any]) -> list[Tabl
     """
     parts: list[Table | Figure] = []
     for one in judged:
-        parts += [_noted(part, one.notes) for part in _agreement(one)]
+        tables = [*leaderboard(one), *([differences(one)] if len(one.scores) > 1 else []), systems(one)]
+        parts += [replace(part, note=" ".join(filter(None, (part.note, *one.notes)))) for part in tables if part is not None]
     spans = error_spans(judged[0].rated, metrics)
     parts += [spans] if spans is not None else []
     if len(judged[0].scores) > 1:
@@ -218,20 +219,6 @@ def all_leaderboards(everything: Sequence[RatedScores], parts: Sequence[Table | 
     return Table(
         "leaderboards", "Agreement with people", columns, tuple(tuple(row.get(name) for name in columns) for row in rows)
     )
-
-
-def _agreement(one: RatedScores) -> list[Table | Figure]:
-    """Return the agreement of the metrics with one dimension."""
-    parts: list[Table | Figure] = [*leaderboard(one)]
-    parts += [differences(one)] if len(one.scores) > 1 else []
-    table = systems(one)
-    parts += [table] if table is not None else []
-    return parts
-
-
-def _noted(part: Table | Figure, notes: Sequence[str]) -> Table | Figure:
-    """Return the part with more notes after its own."""
-    return replace(part, note=" ".join([*([part.note] if part.note else []), *notes])) if notes else part
 
 
 def component_correlations(scores: Mapping[str, Scores]) -> Heatmap:

@@ -161,31 +161,28 @@ class SimilarWords(Mapping[str, Sequence[str]]):
     The encoder is loaded at the first look-up. Raises ModelMissingError then, when the extra ``models`` is not installed.
     """
 
-    def __init__(self, words: int = WORDS, neighbours: int = NEIGHBOURS) -> None:
-        self.count, self.neighbours = words, neighbours
+    def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
     @cached_property
-    def _table(self) -> tuple[dict[str, int], NDArray[np.float32]]:
-        """Return the row of each word, and (n, d) unit vectors without their mean."""
+    def _table(self) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+        """Return the words, and (n, d) unit vectors without their mean."""
         from rome.features.analyser.encoder import static_vectors
 
-        words, vectors = static_vectors(self.count)
-        return {word: number for number, word in enumerate(words)}, vectors
+        return static_vectors()
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self._table[0])}
 
     def __getitem__(self, word: str) -> Sequence[str]:
         if word not in self._known:
-            rows, vectors = self._table
-            own = rows[word]
+            (words, vectors), own = self._table, self._rows[word]
             cosines = vectors @ vectors[own]
             cosines[own] = -2.0
-            nearest = np.argsort(-cosines, kind="stable")[: self.neighbours]
-            self._known[word] = tuple(self._words[n] for n in nearest if cosines[n] >= LEAST_COSINE)
+            nearest = np.argsort(-cosines, kind="stable")[:NEIGHBOURS]
+            self._known[word] = tuple(words[n] for n in nearest if cosines[n] >= LEAST_COSINE)
         return self._known[word]
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return list(self._table[0])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._table[0])

@@ -79,7 +79,7 @@ def draw(figure: Part) -> Figure:
 
 
 def _heat(axes: Any, figure: Heatmap) -> None:
-    """Draw one cell per value with its number; a missing value is blank, or a dash. The group of a row follows its name."""
+    """Draw one cell per value with its number; a missing value is blank, or a dash."""
     from matplotlib.colors import LinearSegmentedColormap
 
     values = np.asarray(figure.values, dtype=np.float64)
@@ -92,8 +92,7 @@ def _heat(axes: Any, figure: Heatmap) -> None:
             dark = abs(value) / high > 0.62 if figure.signed else value - low > 0.62 * (high - low)
             ink = "white" if dark else COLOURS["ink"]
             axes.text(column, row, shown(float(value), figure.digits), ha="center", va="center", color=ink)
-    rows = [f"{row} ({group})" for row, group in zip(figure.rows, figure.groups, strict=True)] if figure.groups else figure.rows
-    axes.set_yticks(range(len(rows)), _labels(rows))
+    axes.set_yticks(range(len(figure.rows)), _labels(figure.rows))
     axes.set_xticks(range(len(figure.columns)), _labels(figure.columns), rotation=40, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -118,11 +117,9 @@ def _bars(axes: Any, figure: Bars) -> None:
 
 
 def _lines(axes: Any, figure: Lines) -> None:
-    """Draw one line per series with its own colour, marker and strokes, bands for intervals, names at the right."""
+    """Draw one line per series with its own colour, marker and strokes, names at the right."""
     for name, ys in figure.series.items():
-        (line,) = axes.plot(figure.x, ys, label=shorten(name, LABEL))
-        if name in figure.low and name in figure.high:
-            axes.fill_between(figure.x, figure.low[name], figure.high[name], color=line.get_color(), alpha=0.15, linewidth=0)
+        axes.plot(figure.x, ys, label=shorten(name, LABEL))
     axes.set(xlabel=shorten(figure.x_label, 90), ylabel=shorten(figure.y_label, 60))
     axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, handlelength=3)
     axes.spines[["top", "right"]].set_visible(False)

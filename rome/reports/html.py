@@ -36,19 +36,10 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_clean,
     )
-    made.filters |= {
-        **{"display_width": display_width, "shorten": shorten, "pieces": pieces},
-        **{"kind_of": kind_of, "places_of": places_of, "sides_of": sides_of},
-        **{
-            "columns": shown_columns,
-            "cell": _cell,
-            "minus": _minus,
-            "node_width": _node_width,
-            "numbers": _numbers,
-            "places": _places,
-        },
-        "part_name": lambda part: type(part).__name__,
-    }
+    made.filters |= {"display_width": display_width, "shorten": shorten, "pieces": pieces, "kind_of": kind_of}
+    made.filters |= {"places_of": places_of, "sides_of": sides_of, "columns": shown_columns, "cell": _cell, "minus": _minus}
+    made.filters |= {"node_width": _node_width, "numbers": _numbers, "places": _places}
+    made.filters["part_name"] = lambda part: type(part).__name__
     made.tests["drawing"] = lambda cell: isinstance(cell, Strip)
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,10 +92,6 @@ class Heatmap:
     ----------
     values
         (rows, columns).
-    groups
-        The group of each row (DEMETR's figure 2: severities), or empty; rows of one group are adjacent.
-    axis
-        The quantity.
     ends
         Of the scale of colours (default: the lowest and the highest value); with ends that are each other's negative, the two signs have
         different colours, and nan is a dash.
@@ -106,10 +102,8 @@ class Heatmap:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: NDArray[np.float64]
-    groups: tuple[str, ...] = ()
     note: str = ""
     digits: int = 3
-    axis: str = ""
     ends: tuple[float, float] | None = None
 
     @property
@@ -149,8 +143,6 @@ class Lines:
     ----------
     series
         Name -> y for each x (nan: no point).
-    low, high
-        For the series that have one, the ends of the interval of each y.
     """
 
     name: str
@@ -160,8 +152,6 @@ class Lines:
     x_label: str = ""
     y_label: str = ""
     note: str = ""
-    low: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    high: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 Figure = Heatmap | Bars | Lines

@@ -57,8 +57,31 @@ def write_page(
         (name of the segment, the score of each system in the same order).
     """
     blocks = list(_blocks(systems, segments))
-    standings = systems.standings(resamples=resamples, seed=seed)
-    stream.write(_page(systems, standings, blocks, title, seed))
+    rows = systems.standings(resamples=resamples, seed=seed)
+    tables = [_leaderboard(rows, len(systems)), _distributions(systems, [row.name for row in rows])]
+    if len(rows) > 1:
+        others = ((f"differences-{number}", row.against) for number, row in enumerate(rows) if row.against)
+        tables[1:1] = [replace(differences(one), name=name, title=one.sign) for name, one in others]
+    signature = systems.signature or ""
+    content = page(
+        "page.html",
+        title=title,
+        style=page_style("page.css") + STYLE,
+        script=asset("page.js"),
+        names=[row.name for row in rows],
+        segments=len(systems),
+        verdict=verdict(rows[1].against) if len(rows) > 1 and rows[1].against is not None else "",
+        level=f"{LEVEL:.0%}",
+        seed=seed,
+        tables=tables,
+        mistakes=_mistakes(rows, systems.segment_names),
+        features={name: feature_class(name).about for name in FEATURES},
+        signature=signature or "none",
+        blocks=blocks,
+        supervised=supervision_note(signature),
+        rows=packed(json.dumps(_columns(systems), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
+    )
+    stream.write(content)
 
 
 def _blocks(systems: Systems, segments: Rows) -> Iterator[str]:
@@ -186,30 +209,3 @@ def _distributions(systems: Systems, order: Sequence[str]) -> Table:
     corpora = dict(zip(systems.names, systems.corpora, strict=True))
     rows = tuple((name, *map(histogram, corpora[name].measures.T)) for name in order)
     return Table("distributions", "Distributions", ("system", *MEASURES), rows, scale=("0", "0.5", "1"))
-
-
-def _page(systems: Systems, rows: list[Standing], blocks: list[str], title: str, seed: int) -> str:
-    """Return the page with these packed explanations."""
-    tables = [_leaderboard(rows, len(systems)), _distributions(systems, [row.name for row in rows])]
-    if len(rows) > 1:
-        others = ((f"differences-{number}", row.against) for number, row in enumerate(rows) if row.against)
-        tables[1:1] = [replace(differences(one), name=name, title=one.sign) for name, one in others]
-    signature = systems.signature or ""
-    return page(
-        "page.html",
-        title=title,
-        style=page_style("page.css") + STYLE,
-        script=asset("page.js"),
-        names=[row.name for row in rows],
-        segments=len(systems),
-        verdict=verdict(rows[1].against) if len(rows) > 1 and rows[1].against is not None else "",
-        level=f"{LEVEL:.0%}",
-        seed=seed,
-        tables=tables,
-        mistakes=_mistakes(rows, systems.segment_names),
-        features={name: feature_class(name).about for name in FEATURES},
-        signature=signature or "none",
-        blocks=blocks,
-        supervised=supervision_note(signature),
-        rows=packed(json.dumps(_columns(systems), ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
-    )

@@ -153,14 +153,12 @@ def as_table(part: Table | Figure) -> Table:
 def _data(figure: Figure) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
     """Return column names and rows of the data of a figure."""
     if isinstance(figure, Heatmap):
-        names = [figure.groups, figure.rows] if figure.groups else [figure.rows]
         numbers = [[float(value) for value in column] for column in np.transpose(figure.values)]
-        return (*("group", "row")[-len(names) :], *figure.columns), tuple(zip(*names, *numbers, strict=True))
+        return ("row", *figure.columns), tuple(zip(figure.rows, *numbers, strict=True))
     if isinstance(figure, Bars):
         rows = zip(figure.labels, figure.values, figure.low, figure.high, strict=True)
         return ("label", figure.axis or "value", "low", "high"), tuple(rows)
     named = [(figure.x_label or "x", figure.x), *figure.series.items()]
-    named += [(f"{name} {end}", ys) for end in ("low", "high") for name, ys in getattr(figure, end).items()]
     return tuple(name for name, _ in named), tuple(zip(*(ys for _, ys in named), strict=True))
 
 

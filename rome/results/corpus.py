@@ -249,10 +249,8 @@ def iter_scores(path: str) -> Iterator[Stored]:
 
 def _errors_lost(row: dict[str, Any]) -> dict[str, Any] | None:
     """Return the evidence of errors as the losses of a row without evidence contain it; None where its errors are not known."""
-    raw, errors = (
-        row["components"]["errors"]["raw"],
-        [loss["error"] for loss in row.get("losses", ()) if loss["error"] is not None],
-    )
+    raw = row["components"]["errors"]["raw"]
+    errors = [loss["error"] for loss in row.get("losses", ()) if loss["error"] is not None]
     return {"errors": errors, "count": raw} if errors or row.get("completeness", not raw) else None
 
 

@@ -76,13 +76,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return _dataclass(value)
+        public = {item.name: plain(getattr(value, item.name)) for item in fields(value) if not item.name.startswith("_")}
+        return public | ({"operations": plain(value.operations)} if hasattr(value, "operations") else {})
     return [plain(inner) for inner in value]
-
-
-def _dataclass(value: Any) -> dict[str, Any]:
-    """Return the public fields by name."""
-    row = {item.name: plain(getattr(value, item.name)) for item in fields(value) if not item.name.startswith("_")}
-    if hasattr(value, "operations"):
-        row["operations"] = plain(value.operations)
-    return row

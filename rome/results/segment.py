@@ -295,15 +295,16 @@ class Change(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON: the texts, both scores, every difference, the errors that went and came."""
+        before, after = self.before, self.after
         row = {
-            "reference": self.before.reference,
-            "hypotheses": {"before": self.before.hypothesis, "after": self.after.hypothesis},
-            **{name: _triple(getattr(self.before, name), getattr(self.after, name)) for name in ("score", *SHARES)},
-            "components": _triples(*([c.value for c in side.components] for side in (self.before, self.after))),
-            "contributions": _triples(*(list(side.contributions) for side in (self.before, self.after))),
+            "reference": before.reference,
+            "hypotheses": {"before": before.hypothesis, "after": after.hypothesis},
+            **{name: _triple(getattr(before, name), getattr(after, name)) for name in ("score", *SHARES)},
+            "components": {x.name: _triple(x.value, y.value) for x, y in zip(before.components, after.components, strict=True)},
+            "contributions": dict(zip(FEATURES, map(_triple, before.contributions, after.contributions), strict=True)),
             "went": self.went,
             "came": self.came,
-            "signature": self.before.signature,
+            "signature": before.signature,
         }
         return dict(plain(row))
 
@@ -410,11 +411,6 @@ def unmatched(errors: Sequence[ErrorSpan], others: Sequence[ErrorSpan]) -> tuple
 def _identity(error: ErrorSpan) -> tuple[Any, ...]:
     """Return what makes an error the same in two hypotheses, where words may have moved."""
     return error.kind, error.type, error.severity, error.reference, error.hypothesis and error.hypothesis.text
-
-
-def _triples(before: Sequence[float], after: Sequence[float]) -> dict[str, dict[str, float]]:
-    """Return before, after and difference of each feature."""
-    return {name: _triple(old, new) for name, old, new in zip(FEATURES, before, after, strict=True)}
 
 
 def _triple(before: float, after: float) -> dict[str, float]:

@@ -14,11 +14,6 @@ from rome.exceptions import InputError
 from rome.progress import progress_bar
 
 
-def distinct_groups(groups: Sequence[Hashable]) -> list[Hashable]:
-    """Return each group once, in an order that does not depend on the order of the rows."""
-    return sorted(set(groups), key=repr)
-
-
 def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int, ratings: ArrayLike) -> NDArray[np.int64]:
     """Return (n,) the fold 0 to folds - 1 of each row; folds differ by one group at most, and the order of the rows does not matter.
 
@@ -31,7 +26,7 @@ def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int, ratings: Arr
         agreement: if a fold is better than the rest, a net fitted on the rest predicts too little there, and predictions of different folds
         run against the ratings.
     """
-    distinct, chance = distinct_groups(groups), np.random.default_rng(seed)
+    distinct, chance = sorted(set(groups), key=repr), np.random.default_rng(seed)
     if folds < 2 or len(distinct) < folds:
         raise InputError(
             f"{len(distinct)} items cannot be split into {folds} folds: take 2 to {len(distinct)} folds, or more items"
@@ -50,7 +45,7 @@ def fold_numbers(groups: Sequence[Hashable], folds: int, seed: int, ratings: Arr
 
 def held_out_half(groups: Sequence[Hashable], seed: int = 0) -> NDArray[np.bool_]:
     """Return (n,) True for the rows of half of the groups; the order of the rows does not matter."""
-    distinct = distinct_groups(groups)
+    distinct = sorted(set(groups), key=repr)
     drawn = np.random.default_rng(seed).permutation(len(distinct))
     testing = {distinct[number] for number in drawn[: round(len(distinct) / 2)]}
     return np.array([group in testing for group in groups], dtype=bool)

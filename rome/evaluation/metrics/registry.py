@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rome.combining.combiner import Combiner
-from rome.data.readers.rated import ErrorMark, RatedSegment, RatedSet
+from rome.data.readers.rated import RatedSet
 from rome.evaluation.metrics.functions import BestReferenceMetric, Length, Random, Scores, UserMetric, checked_scores, imported
 from rome.evaluation.metrics.peers import LEXICAL, BertScore, Comet, bleurt, lexical, prism
 from rome.evaluation.metrics.rome_scores import RomeComponent, RomeFeatures, RomeScore
@@ -125,13 +125,3 @@ def scores_on(metric: Any, rated: RatedSet) -> Scores:
     else:
         scores = metric.score([s.references for s in rated.segments], [s.hypothesis for s in rated.segments])
     return checked_scores(scores, len(rated.segments), metric.name)
-
-
-def marks_on(metric: Any, segments: Sequence[RatedSegment]) -> list[tuple[ErrorMark, ...]] | None:
-    """Return the errors that a metric marks in each hypothesis, or None for a metric that marks no errors.
-
-    A metric that marks errors has a method ``marks(references, hypotheses)``.
-    """
-    if hasattr(metric, "marks"):
-        return list(metric.marks([segment.references for segment in segments], [segment.hypothesis for segment in segments]))
-    return None
