@@ -55,22 +55,16 @@ def _read(path: Path, _time: int) -> Manifest:
         content = json.loads(path.read_text(encoding="utf-8"))
         number = content["format"]
         if number == FORMAT:
-            return _manifest(content)
+            name, settings, files = content["name"], content["settings"], content["files"]
+            if not re.fullmatch(r"[\w-]+", name):
+                raise ValueError(f"the name {name!r} has other characters than letters, digits, _ and -")
+            own = {feature: dict(of.items()) for feature, of in settings.items()}
+            return Manifest(name, own, {str(n): str(sha) for n, sha in files.items()})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelMissingError(f"{path} is damaged ({error}): {remedy(path.parent)}") from error
     raise ModelMissingError(
         f"{path} has format {number!r} and this version of rome-metric reads format {FORMAT}: use the version that the model set was "
         f"made for, or {remedy(path.parent)}"
-    )
-
-
-def _manifest(content: Mapping[str, Any]) -> Manifest:
-    """Return the manifest of a set.json. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
-    name, settings, files = content["name"], content["settings"], content["files"]
-    if not re.fullmatch(r"[\w-]+", name):
-        raise ValueError(f"the name {name!r} has other characters than letters, digits, _ and -")
-    return Manifest(
-        name, {feature: dict(of.items()) for feature, of in settings.items()}, {str(n): str(sha) for n, sha in files.items()}
     )
 
 

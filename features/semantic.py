@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .idf import IdfTable
 from .matching import best_assignment, cosines
 from .protocol import AnalysedText, Feature, Resources, check_settings, index, number, string
-from .values import Component
+from .values import Component, equal_fields
 
 LARGE = 1 << 16
 """The most numbers of a table that is kept as it is."""
@@ -140,12 +140,7 @@ class SemanticEvidence:
 
     def __eq__(self, other: object) -> bool:
         """Compare the words, the pairs and the tables."""
-        return isinstance(other, SemanticEvidence) and (
-            (self.reference_words, self.hypothesis_words, self.pairs)
-            == (other.reference_words, other.hypothesis_words, other.pairs)
-            and np.array_equal(self.cost, other.cost)
-            and np.array_equal(self.flow, other.flow)
-        )
+        return equal_fields(self, other, ("reference_words", "hypothesis_words", "pairs", "cost", "flow"))
 
 
 def position_differences(p: int, q: int) -> NDArray[np.float64]:

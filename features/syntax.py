@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .matching import cosines, equal_texts
 from .protocol import AnalysedText, Feature, check_settings, index, number, string
-from .values import Analysis, Component
+from .values import Analysis, Component, equal_fields
 
 if TYPE_CHECKING:
     from .tree_edit_distance import PostOrder
@@ -102,11 +102,7 @@ class SyntaxEvidence:
 
     def __eq__(self, other: object) -> bool:
         """Compare the trees, the distance and which nodes are equal."""
-        return isinstance(other, SyntaxEvidence) and (
-            (self.reference, self.hypothesis, self.distance, self.bound)
-            == (other.reference, other.hypothesis, other.distance, other.bound)
-            and np.array_equal(self.equal, other.equal)
-        )
+        return equal_fields(self, other, ("reference", "hypothesis", "distance", "bound", "equal"))
 
     @cached_property
     def operations(self) -> tuple[TreeEdit, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +26,12 @@ def form_of(word: str) -> str:
     """Return the form in which words are compared: lower-cased, and `a` for `an`, because the next word decides between them."""
     form = word.lower()
     return "a" if form == "an" else form
+
+
+def equal_fields(one: object, other: object, names: Sequence[str]) -> bool:
+    """Compare some fields of two objects; other classes differ, and arrays are compared element by element."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    return type(one) is type(other) and all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +105,7 @@ class Analysis:
 
     def __eq__(self, other: object) -> bool:
         """Compare every column, the arrays element by element."""
-        return (
-            isinstance(other, Analysis)
-            and (self.text, self.sentences, self.words) == (other.text, other.sentences, other.words)
-            and np.array_equal(self.vectors, other.vectors)
-            and np.array_equal(self.word_probabilities, other.word_probabilities)
-            and np.array_equal(self.states, other.states)
-        )
+        return equal_fields(self, other, ("text", "sentences", "words", "vectors", "word_probabilities", "states"))
 
     __hash__ = None  # type: ignore[assignment]
 

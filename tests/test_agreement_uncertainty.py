@@ -118,12 +118,12 @@ def test_intervals_are_percentiles_of_averages_written_out(statistic: str, avera
 
 
 def test_nothing_gives_no_interval_and_nonsense_is_refused() -> None:
-    """Nan where nothing is defined; no samples, no level, unknown names."""
+    """Nan where nothing is defined; no samples, unknown names."""
     found = bootstrap_interval([1, 2], [3, 4], statistic="pearson", average="item", items=["a", "b"])
     assert np.isnan(found.low) and np.isnan(found.high)
     assert np.isnan(bootstrap_interval([], [], statistic="kendall_b").low)
     assert estimate(np.array([7.0, np.nan, 1.0, 3.0]), 0.5) == Estimate(7.0, 1.5, 2.5)
-    for arguments in ({"samples": 0}, {"level": 95.0}, {"statistic": "tau"}, {"average": "item"}):
+    for arguments in ({"samples": 0}, {"statistic": "tau"}, {"average": "item"}):
         with pytest.raises(InputError):
             bootstrap_interval([1, 2], [3, 4], **{"statistic": "pearson", **arguments})  # type: ignore[arg-type]
 

@@ -32,34 +32,28 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or ["no message"])[0].rstrip(".")
 
 
-def _load(kind: str, name: str, download: bool) -> tuple[Any, Any]:
-    """Load a model of one of transformers' classes and its fast tokenizer, from local files unless download.
+class _Checkpoint:
+    """A model of one of transformers' classes with its fast tokenizer, from local files unless download, and how many positions fit it.
 
     ModelMissingError names the command that gets it. The library is loaded here, because the embedded models do without it.
     """
-    import transformers
-
-    try:
-        tokenizer = pretrained(transformers.AutoTokenizer, name, download=download, use_fast=True)
-        model = pretrained(getattr(transformers, kind), name, download=download)
-    except (OSError, ValueError) as error:
-        if Path(name).is_dir():
-            raise ModelMissingError(
-                f"the model {name} cannot be loaded ({first_line(error)}): give the folder of a whole checkpoint that "
-                "needs no code of its own"
-            ) from error
-        raise ModelMissingError(
-            f"the model {name} is not on this machine: run `hf download {name}`, or give the folder of a copy"
-        ) from error
-    return model.eval().requires_grad_(False), tokenizer
-
-
-class _Checkpoint:
-    """A model with its tokenizer, and how many positions fit it."""
 
     def __init__(self, kind: str, name: str, download: bool, device: str = "cpu") -> None:
-        model, self.tokenizer = _load(kind, name, download)
-        self.model, self.device = model.to(device), device
+        import transformers
+
+        try:
+            self.tokenizer = pretrained(transformers.AutoTokenizer, name, download=download, use_fast=True)
+            model = pretrained(getattr(transformers, kind), name, download=download)
+        except (OSError, ValueError) as error:
+            if Path(name).is_dir():
+                raise ModelMissingError(
+                    f"the model {name} cannot be loaded ({first_line(error)}): give the folder of a whole checkpoint that "
+                    "needs no code of its own"
+                ) from error
+            raise ModelMissingError(
+                f"the model {name} is not on this machine: run `hf download {name}`, or give the folder of a copy"
+            ) from error
+        self.model, self.device = model.eval().requires_grad_(False).to(device), device
         fitting = getattr(model.config, "max_position_embeddings", 512)
         self.window = int(min(self.tokenizer.model_max_length, fitting, 10**6))
 

@@ -9,16 +9,7 @@ from typing import Any
 
 from ..protocol import AnalysedText, Feature, Resources, number, string
 from ..values import Component
-from .evidence import (
-    MAXIMUM,
-    SEVERITIES,
-    ErrorsConfig,
-    ErrorsEvidence,
-    ErrorSpan,
-    PairErrorModel,
-    TextSpan,
-    value_of,
-)
+from .evidence import MAXIMUM, SEVERITIES, ErrorsConfig, ErrorsEvidence, ErrorSpan, PairErrorModel, TextSpan, value_of
 from .prepared import PreparedText, match_words, prepare
 from .quantity_pairs import compare_quantities
 from .spans import PairWords, equal_words, find_spans, surface_errors, weigh

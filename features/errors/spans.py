@@ -260,7 +260,8 @@ def surface_errors(
     code = [hypothesis.span(one.start, one.end) for one in hypothesis.quantities if one.dimension == "program"]
     errors = [e for e in errors if not (e.hypothesis and any(one.start <= e.hypothesis.start < one.end for one in code))]
     pairs = [(reference.span(a.start, a.end), hypothesis.span(b.start, b.end)) for a, b in equal if b.dimension == "program"]
-    return (*errors, *(_slip("spacing", config.likely, config, *both) for both in pairs if both[0].text != both[1].text))
+    slips = [both for both in pairs if both[0].text != both[1].text]
+    return (*errors, *(_minor("spacing", config.likely, config.slip * config.likely, *both) for both in slips))
 
 
 def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:
@@ -268,7 +269,7 @@ def _spacing(reference: PreparedText, hypothesis: PreparedText, config: SurfaceC
     for pattern in (*SPACE_PATTERNS, *MISSING_SPACES):
         if not pattern.search(reference.text):
             for match in pattern.finditer(hypothesis.text):
-                yield _slip("spacing", config.likely, config, None, hypothesis.span(*match.span()))
+                yield _minor("spacing", config.likely, config.slip * config.likely, None, hypothesis.span(*match.span()))
 
 
 def _casing(
@@ -286,12 +287,12 @@ def _casing(
         span, small = hypothesis.span(new.start, new.end), n in first[1] and new.text[:1].islower()
         if old is None or old.text == new.text or old.text.lower() != new.text.lower():
             if small and letters and all(map(str.isupper, letters)):
-                yield _slip("casing", config.likely, config, None, span)
+                yield _minor("casing", config.likely, config.slip * config.likely, None, span)
             continue
         first_alone = {old.text[1:], new.text[1:]} == {old.text[1:].lower()}
         if small or (twins[n] in first[0]) == (n in first[1]) or not first_alone:
             likely = config.likely if small else config.possible
-            yield _slip("casing", likely, config, reference.span(old.start, old.end), span)
+            yield _minor("casing", likely, config.slip * likely, reference.span(old.start, old.end), span)
 
 
 def _sentence_openers(words: Sequence[Word]) -> set[int]:
@@ -310,7 +311,8 @@ def _punctuation(
     if old and not new:
         yield _minor("punctuation", config.likely, config.likely, old, None, "missing")
     elif (ends[0] and ends[0].character) != (ends[1] and ends[1].character):
-        yield _slip("punctuation", config.possible, config, old, new, "replacement" if old else "unnecessary")
+        kind: Kind = "replacement" if old else "unnecessary"
+        yield _minor("punctuation", config.possible, config.slip * config.possible, old, new, kind)
     there = {-1: -1} | {match.reference: match.hypothesis for match in matches}
     left = [mark for mark in reference.marks if mark is not ends[0]]
     added = [mark for mark in hypothesis.marks if mark is not ends[1]]
@@ -394,13 +396,6 @@ def _repetition(reference: PreparedText, hypothesis: PreparedText, config: Surfa
             weight += (run.words - 1) * again
             yield _minor("repetition", config.sure, min(weight, MINOR_MOST), None, span, "unnecessary")
             weight = again
-
-
-def _slip(
-    name: str, confidence: float, config: SurfaceConfig, old: TextSpan | None, new: TextSpan | None, kind: Kind = "surface"
-) -> ErrorSpan:
-    """Return an error that readers hardly mind."""
-    return _minor(name, confidence, config.slip * confidence, old, new, kind)
 
 
 def _minor(

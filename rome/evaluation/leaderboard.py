@@ -15,12 +15,7 @@ from rome.evaluation.metrics.functions import Scores
 from rome.evaluation.metrics.score_files import PublishedScores
 from rome.evaluation.rated_scores import EvaluationSettings, RatedScores, evaluate
 from rome.evaluation.statistics.agreement import STATISTICS
-from rome.evaluation.statistics.resampling import (
-    bootstrap_difference,
-    permutation_test,
-    system_agreement,
-    williams_test,
-)
+from rome.evaluation.statistics.resampling import LEVEL, bootstrap_difference, permutation_test, system_agreement, williams_test
 from rome.evaluation.statistics.spans import corpus_spans
 from rome.reports.model import Bars, Cell, Figure, Heatmap, Table
 
@@ -107,7 +102,7 @@ def leaderboard(judged: RatedScores) -> tuple[Table, Bars]:
         title,
         ("metric", *(f"{label}*" for label in labels)),
         rows,
-        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {judged.settings.level:.0%} bootstrap interval over inputs "
+        f"{len(judged.people)} rated outputs of {judged.inputs} inputs. Brackets: {LEVEL:.0%} bootstrap interval over inputs "
         "(all outputs of an input together). Without a slash: pooled over all outputs, which also rewards guessing how hard an input "
         "is: compare with length. Groups in which a figure is undefined are left out.",
         highest=tuple(labels),
@@ -126,7 +121,7 @@ def differences(judged: RatedScores) -> Table:
     for other in others:
         common = (judged.people, judged.scores[first], judged.scores[other])
         chosen: dict[str, Any] = {"statistic": main.statistic, "average": main.average, "seed": settings.seed, **judged.keys}
-        gap = bootstrap_difference(*common, samples=settings.samples, level=settings.level, **chosen)
+        gap = bootstrap_difference(*common, samples=settings.samples, **chosen)
         test = permutation_test(*common, samples=settings.permutations, **chosen) if settings.permutations else None
         rows.append((other, gap.estimate, gap.ahead, test, _williams(judged, first, other)))
     return interval_table(

@@ -17,7 +17,6 @@ from rome.features.values import Analysis
 
 BLOCK = 32
 NEIGHBOURS = 12
-WORDS = 12_000
 LEAST_COSINE = 0.46
 """Below it, the nearest words by static vectors are more often related than similar."""
 

@@ -75,14 +75,11 @@ class EvaluationSettings:
         Bootstrap resamples.
     permutations
         Permutations of the test between the first metric and each other one; 0 leaves it out.
-    level
-        Level of the intervals.
     """
 
     figures: tuple[Measure, ...] = FIGURES
     samples: int = 1000
     permutations: int = 200
-    level: float = 0.95
     seed: int = 0
 
     @staticmethod
@@ -134,7 +131,7 @@ class RatedScores:
     @property
     def resampling(self) -> dict[str, Any]:
         """Return the settings of the bootstrap."""
-        return {"samples": self.settings.samples, "seed": self.settings.seed, "level": self.settings.level}
+        return {"samples": self.settings.samples, "seed": self.settings.seed}
 
     def offers(self, measure: Measure) -> bool:
         """Return whether the set has the groups of an average: several outputs for most inputs, or several language pairs."""

@@ -100,7 +100,22 @@ class Study:
         self.items, self.guideline = {item.key: item for item in items}, guideline
         self._ratings, self._lock = ratings, threading.RLock()
         self._saved: dict[str, dict[str, list[Record]]] = {}
-        self._restore(ratings.records)
+        known, scale = {item.identity: item for item in items}, str(guideline.scale)
+        for record in ratings.records:  # those of other outputs stay in the file
+            item = known.get(record.item.identity)
+            if item is None:
+                continue
+            if record.item.key != item.key:
+                raise InputError(
+                    f"{record.place}: item {item.item} was rated with other texts than {item.place} has: "
+                    "name another --output, or give changed items new ids"
+                )
+            if record.scale not in ("", scale):
+                raise InputError(
+                    f"{record.place}: rated on the scale {record.scale}, not {scale}: "
+                    f"go on with --scale {record.scale}, or name another --output"
+                )
+            self._keep(record)
 
     def about(self) -> dict[str, Any]:
         """Return the guideline and the names of the annotators for the first page."""
@@ -147,26 +162,6 @@ class Study:
                 self._ratings.append(record.line())
                 self._keep(record)
             return {"revision": len(self._history(annotator, key)), "done": self._is_done(annotator, key)}
-
-    def _restore(self, records: Sequence[Record]) -> None:
-        """Restore the saved records of these items; those of other outputs stay in the file."""
-        known = {item.identity: item for item in self.items.values()}
-        scale = str(self.guideline.scale)
-        for record in records:
-            item = known.get(record.item.identity)
-            if item is None:
-                continue
-            if record.item.key != item.key:
-                raise InputError(
-                    f"{record.place}: item {item.item} was rated with other texts than {item.place} has: "
-                    "name another --output, or give changed items new ids"
-                )
-            if record.scale not in ("", scale):
-                raise InputError(
-                    f"{record.place}: rated on the scale {record.scale}, not {scale}: "
-                    f"go on with --scale {record.scale}, or name another --output"
-                )
-            self._keep(record)
 
     def _keep(self, record: Record) -> None:
         self._saved.setdefault(record.annotator, {}).setdefault(record.item.key, []).append(record)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rome.checks import SegmentError
+from rome.data.perturbations.registry import PERTURBATIONS
 from rome.data.readers.demetr import read_demetr
 from rome.data.readers.lines import set_name
 from rome.data.readers.meaning import MEANING_SETS, MeaningGroup, meaning_digest, read_meaning
@@ -19,14 +20,7 @@ from rome.evaluation.diagnosis.ablation import ablation, features_of, ratings_of
 from rome.evaluation.diagnosis.demetr import demetr_parts
 from rome.evaluation.diagnosis.drift import drift
 from rome.evaluation.diagnosis.meaning import groups_of_texts, meaning
-from rome.evaluation.diagnosis.minimal_pairs import (
-    Part,
-    blind_spot_parts,
-    contrast,
-    make_probes,
-    names_of,
-    robustness_parts,
-)
+from rome.evaluation.diagnosis.minimal_pairs import Part, blind_spot_parts, contrast, make_probes, robustness_parts
 from rome.evaluation.findings import Findings
 from rome.evaluation.metrics.registry import MetricMaker, check_names, scores_on
 from rome.exceptions import InputError
@@ -157,7 +151,7 @@ def on_texts(
     if experiment == "meaning":
         groups, table = groups_of_texts(*pairs, analyse, seed=settings.seed, limit=settings.limit)
         return [*meaning(metrics, groups, worst=settings.worst, **drawn), table]
-    names = names_of(robustness=experiment == "robustness")
+    names = [one.name for one in PERTURBATIONS.values() if (one.category == "robustness") == (experiment == "robustness")]
     probes, table = make_probes(*pairs, analyse, names, seed=settings.seed, limit=settings.limit)
     sides = [p.references for p in probes], [p.better for p in probes], [p.worse for p in probes]
     contrasts = [contrast(metric, *sides) for metric in metrics]

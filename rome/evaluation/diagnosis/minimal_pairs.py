@@ -149,11 +149,6 @@ class Probe:
     edits: tuple[Replacement, ...]
 
 
-def names_of(robustness: bool) -> list[str]:
-    """Return the perturbations of RoMe's robustness cases, or those of DEMETR with its baselines."""
-    return [p.name for p in PERTURBATIONS.values() if (p.category == "robustness") == robustness]
-
-
 def make_probes(
     references: Sequence[Sequence[str]],
     hypotheses: Sequence[str],

@@ -62,10 +62,6 @@ class MetricMaker:
             return PACKAGES[kind](rest, progress=self.progress)
         if rest:
             return UserMetric(specification, imported(specification))
-        return self._named(kind)
-
-    def _named(self, kind: str) -> Any:
-        """Return the metric that one word names."""
         if kind == "rome":
             return RomeScore(self.features)
         if kind == SUPERVISED:

@@ -42,6 +42,8 @@ from rome.evaluation.statistics.agreement import (
 from rome.exceptions import InputError
 
 SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
+LEVEL = 0.95
+"""Of every interval."""
 PERMUTED_PAIRS = 20_000
 """Most pairs on which the permutation test calibrates ties, twice per permutation."""
 
@@ -129,23 +131,21 @@ def draw(size: int, items: Keys, language_pairs: Keys, samples: int, seed: int) 
     return Resamples(clusters, weights)
 
 
-def estimate(values: Vector, level: float = 0.95) -> Estimate:
+def estimate(values: Vector) -> Estimate:
     """Return the first of (1 + samples,) values with the percentile interval of the others, nan left out.
 
-    Raises InputError for a level outside (0, 1). Source: Efron and Tibshirani 1993, chapter 13.
+    Source: Efron and Tibshirani 1993, chapter 13.
     """
-    if not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1, such as 0.95, got {level}")
     defined = values[1:][~np.isnan(values[1:])]
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if defined.size else (np.nan, np.nan)
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if defined.size else (np.nan, np.nan)
     return Estimate(float(values[0]), float(low), float(high))
 
 
-def difference(gaps: Vector, level: float = 0.95) -> Difference:
+def difference(gaps: Vector) -> Difference:
     """Return the estimate of (1 + samples,) differences and the share of resamples above 0; gaps closer to 0 than 1e-12 are ties."""
     gaps = np.where(np.abs(gaps) < NEAR, 0.0, gaps)
     drawn = gaps[1:][~np.isnan(gaps[1:])]
-    return Difference(estimate(gaps, level), float(((np.sign(drawn) + 1) / 2).mean()) if drawn.size else float("nan"))
+    return Difference(estimate(gaps), float(((np.sign(drawn) + 1) / 2).mean()) if drawn.size else float("nan"))
 
 
 # agreement
@@ -225,17 +225,15 @@ def bootstrap(
     return [_resampled(statistic, average, ratings, scores, groups, resamples) for ratings, scores in pairs]
 
 
-def bootstrap_interval(people: ArrayLike, metric: ArrayLike, *, level: float = 0.95, **chosen: Any) -> Estimate:
+def bootstrap_interval(people: ArrayLike, metric: ArrayLike, **chosen: Any) -> Estimate:
     """Return a metric's agreement with its percentile interval; arguments as in `bootstrap`."""
-    return estimate(bootstrap(people, metric, **chosen)[0], level)
+    return estimate(bootstrap(people, metric, **chosen)[0])
 
 
-def bootstrap_difference(
-    people: ArrayLike, metric_a: ArrayLike, metric_b: ArrayLike, *, level: float = 0.95, **chosen: Any
-) -> Difference:
+def bootstrap_difference(people: ArrayLike, metric_a: ArrayLike, metric_b: ArrayLike, **chosen: Any) -> Difference:
     """Return the difference of two metrics' agreement, both measured on the same resamples; arguments as in `bootstrap`."""
     first, second = bootstrap(people, metric_a, metric_b, **chosen)
-    return difference(first - second, level)
+    return difference(first - second)
 
 
 def williams_test(r12: float, r13: float, r23: float, n: int) -> float:
@@ -326,7 +324,6 @@ def system_agreement(
     language_pairs: Keys = None,
     samples: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> Estimate:
     """Return the agreement of a metric with people on systems, from (n,) segment ratings and scores, with an interval over inputs.
 
@@ -360,7 +357,7 @@ def system_agreement(
             weight = (~np.isnan(value)).astype(np.float64)
         above[complete] += np.nan_to_num(value)
         below[complete] += weight
-    return estimate(quotient(above, below), level)
+    return estimate(quotient(above, below))
 
 
 def _system_means(values: Vector, keys: Sequence[Hashable], resamples: Resamples) -> Matrix:
