@@ -98,7 +98,6 @@ def record_files(folder: Path) -> Path:
     except (OSError, ValueError, TypeError):
         known = {}
     content = {"format": FORMAT, "name": known.get("name", Path(folder).name), "settings": known.get("settings", {})}
-    path.write_text(
-        json.dumps({**content, "files": file_hashes(folder)}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    content["files"] = file_hashes(folder)
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return path

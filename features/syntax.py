@@ -188,6 +188,8 @@ class Syntax(Feature[PreparedTree]):
         reached by a chain against a star without a common lemma, because one node can always be changed into another; n + m when
         one text is empty, whose value is therefore 0. Two texts without words are the same: 1.
         """
+        from .tree_edit_distance import tree_edit_distance, zss_distance
+
         tree_r, tree_h = reference.tree, hypothesis.tree
         n, m = len(tree_h.labels) - 1, len(tree_r.labels) - 1
         equal = np.zeros((n + 1, m + 1), dtype=bool)
@@ -195,17 +197,13 @@ class Syntax(Feature[PreparedTree]):
         if n and m:
             equal[1:, 1:] = cosines(hypothesis.units, reference.units) > self.config.theta
             equal[1:, 1:] |= equal_texts(tree_h.labels[1:], tree_r.labels[1:])
-        distance = self._distance(hypothesis, reference, equal)
+        if self.config.distance == "zss":
+            distance = zss_distance(tree_h.parents, tree_r.parents, equal)
+        else:
+            distance = tree_edit_distance(hypothesis.arranged, reference.arranged, equal)
         bound = float(n + m - 1 if n and m else max(n + m, 1))
         evidence = SyntaxEvidence(tree_r, tree_h, equal, distance, bound)
         return Component(self.name, 1.0 - distance / bound if n + m else 1.0, distance, "tree edits", evidence)
-
-    def _distance(self, source: PreparedTree, target: PreparedTree, equal: NDArray[np.bool_]) -> float:
-        from .tree_edit_distance import tree_edit_distance, zss_distance
-
-        if self.config.distance == "zss":
-            return zss_distance(source.tree.parents, target.tree.parents, equal)
-        return tree_edit_distance(source.arranged, target.arranged, equal)
 
 
 def _edit_from_dict(row: dict[str, Any], n: int, m: int) -> TreeEdit:

@@ -89,7 +89,7 @@ def test_bertscore_is_greedy_f1() -> None:
     """The textbook loop over the same states gives the same number; texts without pieces are equal to each other only."""
     score = BertScore()
     reference, hypothesis = "A dog barks.", "Two dogs bark loudly."
-    states = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in score._loaded().of([reference, hypothesis])]
+    states = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in score._states.of([reference, hypothesis])]
     recall = np.mean([max(float(a @ b) for b in states[1]) for a in states[0]])
     precision = np.mean([max(float(a @ b) for a in states[0]) for b in states[1]])
     assert score([(reference, hypothesis)])[0] == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-6)

@@ -93,7 +93,7 @@ def test_bleu_and_rouge_by_hand() -> None:
 def test_bertscore_parts_and_its_f1_agree() -> None:
     """The three numbers are the slow greedy means over the pieces' cosines, and F1 is the metric's."""
     score, texts = BertScore(), ("A dog barks.", "Two dogs bark loudly.")
-    states = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in score._loaded().of(list(texts))]
+    states = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in score._states.of(list(texts))]
     recall = np.mean([max(float(a @ b) for b in states[1]) for a in states[0]])
     precision = np.mean([max(float(a @ b) for a in states[0]) for b in states[1]])
     table = columns([pair(*texts)], [SIGNALS["bertscore"]()])

@@ -61,14 +61,11 @@ class Analyser:
         self.embedded = load_encoder(folder / "encoder", device, batch_size, precision)
         self.acceptability = load_acceptability(folder / "grammar").to(device)
         self.below = layers_below(folder)
-        self.parser = (
-            embedded_parser(folder, self.embedded) if config.parser == EMBEDDED else package_parser(Path(config.parser))
-        )
-        self.encoder = (
-            None
-            if config.encoder == EMBEDDED
-            else TransformerEncoder(config.encoder, config.layer, download=download, device=device)
-        )
+        own = config.parser == EMBEDDED
+        self.parser = embedded_parser(folder, self.embedded) if own else package_parser(Path(config.parser))
+        self.encoder: TransformerEncoder | None = None
+        if config.encoder != EMBEDDED:
+            self.encoder = TransformerEncoder(config.encoder, config.layer, download=download, device=device)
         self.classifier: Classifier | None = None
         if config.acceptability != EMBEDDED:
             self.classifier = Classifier(config.acceptability, config.acceptable_label, download=download, device=device)

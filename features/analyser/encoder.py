@@ -107,10 +107,14 @@ def renamed(name: str, names: Mapping[str, str]) -> str:
     return name
 
 
+def stored_name(name: str) -> str:
+    """Return BERT's name of a tensor by MPNet's or BERT's."""
+    return renamed(name, {new: old for old, new in MPNET_NAMES.items()})
+
+
 def stored_tensors(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Return the tensors of a trunk, or of a layer of one, by BERT's names."""
-    stored = {new: old for old, new in MPNET_NAMES.items()}
-    return {renamed(name, stored): tensor for name, tensor in model.state_dict().items()}
+    return {stored_name(name): tensor for name, tensor in model.state_dict().items()}
 
 
 def load_trunk(folder: Path) -> Any:

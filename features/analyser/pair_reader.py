@@ -107,12 +107,11 @@ class PairReader:
         equal = equal or [()] * len(pairs)
         parts = [_rows_of(*pair, same) for pair, same in zip(pairs, equal, strict=True)]
         rows = [part for each in parts for part in each]
-        found: list[PairPrediction | None] = [None] * len(rows)
+        found = dict[int, PairPrediction]()
         with as_guest(self.threads, self.device):
             for chosen in batches_of([row.length for row in rows], self.batch_size):
-                for n, reading in zip(chosen, self._read([rows[n] for n in chosen]), strict=True):
-                    found[n] = reading
-        each_row = iter(found)
+                found |= zip(chosen, self._read([rows[n] for n in chosen]), strict=True)
+        each_row = (found[n] for n in range(len(rows)))
         return [
             _whole(pair, [(row, next(each_row)) for row in each], same)
             for pair, each, same in zip(pairs, parts, equal, strict=True)
@@ -282,7 +281,7 @@ def _even(side: Side, count: int) -> list[Side]:
 
 
 def _whole(
-    pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction | None]], equal: EqualWords
+    pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction]], equal: EqualWords
 ) -> PairPrediction:
     """Return the prediction for a pair from those of its parts, without borrowed marks."""
     p, q = (len(analysis.words) for analysis in pair)
@@ -290,7 +289,7 @@ def _whole(
     sure[:, 0] = 1.0
     if not parts:
         return PairPrediction(sure, even, 0.0)
-    readings = [(len(row.reference[1]), reading) for row, reading in parts if reading is not None]
+    readings = [(len(row.reference[1]), reading) for row, reading in parts]
     order = _read_as(p, q, equal)
     kept = np.concatenate([np.setdiff1d(np.arange(p), [n for own, _ in equal for n in own]), p + np.flatnonzero(order >= p)])
     places = np.concatenate([kept[kept < p], order[order >= p]])

@@ -283,12 +283,11 @@ class TreeHead(nn.Module):
         sentences
             (mixed, rows, width) states of the trunk's layers, marks at both ends included. A sentence has at least one word.
         """
-        trees: list[ParsedTree | None] = [None] * len(sentences)
+        trees = dict[int, ParsedTree]()
         for chosen in batches_of([each.shape[1] for each in sentences], PIECES):
             mixed, mask = padded([self.mixture(sentences[n]) for n in chosen])
-            for n, tree in zip(chosen, self._trees(mixed, mask, [places[n] for n in chosen]), strict=True):
-                trees[n] = tree
-        return [tree for tree in trees if tree is not None]
+            trees |= zip(chosen, self._trees(mixed, mask, [places[n] for n in chosen]), strict=True)
+        return [trees[n] for n in range(len(sentences))]
 
     def _trees(self, mixed: torch.Tensor, mask: torch.Tensor, places: Sequence[WordRows]) -> Iterator[ParsedTree]:
         """Yield the trees of one batch."""

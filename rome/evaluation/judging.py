@@ -117,9 +117,8 @@ def diagnose(
 
 def _metrics(given: Any, seed: int) -> tuple[list[Any], MetricMaker]:
     """Return the metrics that are named or given, and their maker."""
-    named = (
-        dict(given) if isinstance(given, Mapping) else dict(enumerate(given if isinstance(given, (list, tuple)) else [given]))
-    )
+    several = given if isinstance(given, (list, tuple)) else [given]
+    named = dict(given) if isinstance(given, Mapping) else dict(enumerate(several))
     own = [one for one in named.values() if isinstance(one, RoMe)]
     rome = own[0] if own else RoMe()
     maker = MetricMaker(rome, progress=rome.config.progress, seed=seed)

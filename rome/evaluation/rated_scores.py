@@ -167,11 +167,8 @@ def evaluate(
     check_names(metrics)
     scores = {metric.name: scores_on(metric, rated) for metric in metrics}
     inputs = len({segment.group for segment in rated.segments})
-    all_notes = (
-        few_note(inputs, "inputs").strip(),
-        *(metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on")),
-    )
-    notes = tuple(note for note in all_notes if note)
+    known = [metric.note_on(rated) for metric in metrics if hasattr(metric, "note_on")]
+    notes = tuple(note for note in (few_note(inputs, "inputs").strip(), *known) if note)
     return [RatedScores(rated, dimension, scores, settings, notes) for dimension in dimensions or rated.dimensions]
 
 

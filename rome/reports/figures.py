@@ -103,9 +103,7 @@ def _bars(axes: Any, figure: Bars) -> None:
     """Draw horizontal bars from zero in the order given, the interval as a line across the end, the number in the bar's name."""
     values = np.nan_to_num(np.asarray(figure.values, dtype=np.float64))
     low, high = (np.nan_to_num(np.asarray(ends, dtype=np.float64)) for ends in (figure.low, figure.high))
-    names = [
-        f"{name}  {shown(value, figure.digits)}" for name, value in zip(_labels(figure.labels), figure.values, strict=True)
-    ]
+    names = [f"{name}  {shown(value)}" for name, value in zip(_labels(figure.labels), figure.values, strict=True)]
     axes.barh(range(len(values)), values, height=0.62, color=COLOURS["bar"], alpha=0.62)
     axes.hlines(range(len(values)), low, high, color=COLOURS["ink"], linewidth=1.1)
     axes.set_yticks(range(len(values)), names)

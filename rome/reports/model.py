@@ -120,8 +120,6 @@ class Bars:
     ----------
     low, high
         Ends of the intervals.
-    digits
-        Decimals of the values.
     """
 
     name: str
@@ -132,7 +130,6 @@ class Bars:
     high: tuple[float, ...]
     axis: str = ""
     note: str = ""
-    digits: int = 3
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rome.combining.signature import supervision_note
 from rome.features.values import FEATURES
-from rome.reports.model import Bars, Cell, Figure, Heatmap, Lines, Strip, Table
+from rome.reports.model import Bars, Cell, Figure, Heatmap, Strip, Table
 from rome.reports.segment import error_note
 from rome.text_table import aligned, shorten
 
@@ -145,7 +145,7 @@ def as_table(part: Table | Figure) -> Table:
     """Return a table as it is, and the data of a figure as a table of the same name and title."""
     if isinstance(part, Table):
         return part
-    digits = DIGITS if isinstance(part, Lines) else part.digits
+    digits = part.digits if isinstance(part, Heatmap) else DIGITS
     columns, rows = _data(part)
     return Table(part.name, part.title, columns, rows, part.note, digits)
 

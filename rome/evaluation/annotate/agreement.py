@@ -55,13 +55,8 @@ def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
 def agreement_table(ratings: Ratings) -> Table:
     """Tabulate the coefficients of every dimension. Raises ModelMissingError without NLTK."""
     columns = ("dimension", "annotators", "items", "shared", "Cohen", "alpha ordinal", "alpha interval")
-    return Table(
-        "agreement",
-        "Agreement between annotators",
-        columns,
-        tuple(_row(ratings, name) for name in dimensions_of(ratings)),
-        _NOTE,
-    )
+    rows = tuple(_row(ratings, name) for name in dimensions_of(ratings))
+    return Table("agreement", "Agreement between annotators", columns, rows, _NOTE)
 
 
 def span_table(ratings: Ratings) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from rome.features.errors.errors import Errors
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
 from rome.features.protocol import Feature, Resources, compare_pairs
-from rome.features.semantic import Semantic
+from rome.features.semantic import Emd, Semantic
 from rome.features.syntax import Syntax
 from rome.features.values import FEATURES
 from rome.metric import RoMe
@@ -110,9 +110,7 @@ def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     table = IdfTable.load(folder / "idf" / "idf.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
     return (
-        Semantic(table, replace(semantic, emd="standard")),
-        Semantic(table, replace(semantic, emd="aligned")),
-        Semantic(table, replace(semantic, emd="soft")),
+        *(Semantic(table, replace(semantic, emd=emd)) for emd in get_args(Emd)),
         Syntax(syntax),
         Grammar(grammar),
         Errors.make(errors, Resources(table, folder)),

@@ -227,10 +227,7 @@ def blind_spot_parts(
     """
     data = _of_probes(probes, contrasts, samples, seed)
     present = [name for name in PERTURBATIONS if name in data.counts]
-    groups = {
-        severity: [name for name in present if PERTURBATIONS[name].severity == severity]
-        for severity in (*SEVERITIES, "base", "none")
-    }
+    groups = {severity: [name for name in present if PERTURBATIONS[name].severity == severity] for severity in SEVERITIES}
     spots = {name: _spots(data, name, groups) for name in data.names}
     return [
         _summary(data, groups, spots, len({probe.number for probe in probes})),

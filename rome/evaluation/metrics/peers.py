@@ -6,7 +6,7 @@ Nothing is downloaded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -40,14 +40,11 @@ def _each(function: Callable[[str, str], float]) -> PairFunction:
     return lambda pairs: [function(reference, hypothesis) for reference, hypothesis in pairs]
 
 
-def _sacrebleu(kind: str, sign: float = 1.0, **options: Any) -> Callable[[], tuple[str, PairFunction]]:
-    def make() -> tuple[str, PairFunction]:
-        metric = getattr(library("sacrebleu.metrics", "sacrebleu"), kind)(**options)
-        function = _each(lambda reference, hypothesis: sign * metric.sentence_score(hypothesis, [reference]).score)
-        function([("a b c d", "a b c d")])  # sacrebleu knows its signature after the first score only
-        return f"{kind.lower()}:sentence|{metric.get_signature()}", function
-
-    return make
+def _sacrebleu(kind: str, sign: float = 1.0, **options: Any) -> tuple[str, PairFunction]:
+    metric = getattr(library("sacrebleu.metrics", "sacrebleu"), kind)(**options)
+    function = _each(lambda reference, hypothesis: sign * metric.sentence_score(hypothesis, [reference]).score)
+    function([("a b c d", "a b c d")])  # sacrebleu knows its signature after the first score only
+    return f"{kind.lower()}:sentence|{metric.get_signature()}", function
 
 
 class _NoSynonyms:
@@ -69,13 +66,10 @@ def _meteor() -> tuple[str, PairFunction]:
     return f"meteor:nltk|stem:porter|synonyms:none|version:{version('nltk')}", _each(score)
 
 
-def _rouge(kind: str) -> Callable[[], tuple[str, PairFunction]]:
-    def make() -> tuple[str, PairFunction]:
-        scorer = library("rouge_score.rouge_scorer", "rouge-score").RougeScorer([kind], use_stemmer=True)
-        signature = f"{kind}:rouge-score|stem:porter|measure:f1|version:{version('rouge-score')}"
-        return signature, _each(lambda reference, hypothesis: float(scorer.score(reference, hypothesis)[kind].fmeasure))
-
-    return make
+def _rouge(kind: str) -> tuple[str, PairFunction]:
+    scorer = library("rouge_score.rouge_scorer", "rouge-score").RougeScorer([kind], use_stemmer=True)
+    signature = f"{kind}:rouge-score|stem:porter|measure:f1|version:{version('rouge-score')}"
+    return signature, _each(lambda reference, hypothesis: float(scorer.score(reference, hypothesis)[kind].fmeasure))
 
 
 def _character_errors() -> tuple[str, PairFunction]:
@@ -84,13 +78,13 @@ def _character_errors() -> tuple[str, PairFunction]:
 
 
 LEXICAL: dict[str, tuple[str, Callable[[], tuple[str, PairFunction]]]] = {
-    "bleu": ("BLEU", _sacrebleu("BLEU", effective_order=True)),
-    "chrf": ("chrF2", _sacrebleu("CHRF")),
-    "chrf++": ("chrF2++", _sacrebleu("CHRF", word_order=2)),
-    "ter": ("TER", _sacrebleu("TER", -1.0)),
+    "bleu": ("BLEU", partial(_sacrebleu, "BLEU", effective_order=True)),
+    "chrf": ("chrF2", partial(_sacrebleu, "CHRF")),
+    "chrf++": ("chrF2++", partial(_sacrebleu, "CHRF", word_order=2)),
+    "ter": ("TER", partial(_sacrebleu, "TER", -1.0)),
     "meteor": ("METEOR", _meteor),
-    "rouge-l": ("ROUGE-L", _rouge("rougeL")),
-    "rouge-2": ("ROUGE-2", _rouge("rouge2")),
+    "rouge-l": ("ROUGE-L", partial(_rouge, "rougeL")),
+    "rouge-2": ("ROUGE-2", partial(_rouge, "rouge2")),
     "cer": ("CER", _character_errors),
 }
 """Specification -> (name in tables, maker of signature and function)."""
@@ -117,7 +111,6 @@ class BertScore:
 
     def __init__(self, encoder: str = "", layer: int | None = None) -> None:
         self.encoder, self.layer = encoder, layer
-        self._states: PieceStates | None = None
 
     @property
     def signature(self) -> str:
@@ -134,15 +127,14 @@ class BertScore:
     def parts(self, pairs: Sequence[TextPair]) -> list[tuple[float, float, float]]:
         """Return precision, recall and F1 of each pair, with the same conventions for empty sides."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        vectors = dict(zip(texts, map(_unit, self._loaded().of(texts)), strict=True))
+        vectors = dict(zip(texts, map(_unit, self._states.of(texts)), strict=True))
         return [_matched(vectors[reference], vectors[hypothesis]) for reference, hypothesis in pairs]
 
-    def _loaded(self) -> PieceStates:
-        if self._states is None:
-            with needed("BERTScore", '"rome-metric[models]"'):
-                from rome.features.analyser.transformer import PieceStates
-            self._states = PieceStates(self.encoder, -1 if self.layer is None else self.layer)
-        return self._states
+    @cached_property
+    def _states(self) -> PieceStates:
+        with needed("BERTScore", '"rome-metric[models]"'):
+            from rome.features.analyser.transformer import PieceStates
+        return PieceStates(self.encoder, -1 if self.layer is None else self.layer)
 
 
 def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:

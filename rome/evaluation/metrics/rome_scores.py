@@ -13,6 +13,7 @@ from rome.combining.signature import outputs_digest
 from rome.data.readers.rated import ErrorMark, RatedSet
 from rome.evaluation.metrics.functions import PairValues, References, Scores, TextPair, candidates
 from rome.exceptions import InputError
+from rome.features.errors.evidence import ErrorSpan
 from rome.features.values import FEATURES
 from rome.metric import RoMe
 from rome.text_table import shorten
@@ -102,9 +103,16 @@ class RomeScore:
         result = self.features.metric.score(references=references, hypotheses=hypotheses)
         marks = []
         for segment in result:
-            found = [(error, error.hypothesis) for error in segment.errors if error.severity != "none"]
-            marks.append(tuple(ErrorMark(at and at.start, at and at.end, e.severity, f"{e.kind}/{e.type}") for e, at in found))
+            errors = [error for error in segment.evidence.errors.errors if error.severity != "none"]
+            marks.append(tuple(_mark(error) for error in errors))
         return marks
+
+
+def _mark(error: ErrorSpan) -> ErrorMark:
+    """Return an error of the evidence as a mark in the hypothesis."""
+    place = error.hypothesis
+    start, end = (None, None) if place is None else (place.start, place.end)
+    return ErrorMark(start, end, error.severity, f"{error.kind}/{error.type}")
 
 
 class RomeComponent:
