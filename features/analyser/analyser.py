@@ -89,31 +89,22 @@ class Analyser:
             for s in sentences
         ]
         sentences = [sentence for sentences in parsed for sentence in sentences]
-        states = self._states(surfaces, sentences)
+        known = [sentence.states for sentence in sentences if sentence.states is not None]  # from the parser's pass
+        states = known if len(known) == len(sentences) else self.embedded.read(surfaces)
         acceptable, piece_probabilities = self._probabilities(states)
         if self.classifier is not None:
             acceptable = self.classifier.probabilities(surfaces)
-        vectors, pieces = self._vectors(surfaces, states)
+        if self.encoder is None:
+            vectors, pieces = self.embedded.vectors(states), [each.pieces for each in states]
+        else:
+            pieces = self.encoder.encode(surfaces)
+            vectors = self.encoder.states(pieces)
         columns = (sentences, acceptable, states, piece_probabilities, vectors, pieces)
         each = (_AnalysedSentence(*parts) for parts in zip(*columns, strict=True))
         return [
             _assemble(text, meant, [next(each) for _ in found], self.below)
             for text, meant, found in zip(texts, tidied, parsed, strict=True)
         ]
-
-    def _states(self, surfaces: Sequence[str], sentences: Sequence[ParsedSentence]) -> list[SentenceStates]:
-        """Return the trunk's states of every sentence: from the parser's pass, or from a pass now."""
-        known = [sentence.states for sentence in sentences if sentence.states is not None]
-        return known if len(known) == len(sentences) else self.embedded.read(surfaces)
-
-    def _vectors(
-        self, surfaces: Sequence[str], states: Sequence[SentenceStates]
-    ) -> tuple[list[NDArray[np.float32]], list[Encoded]]:
-        """Vectors of the pieces that word vectors are pooled from, and those pieces."""
-        if self.encoder is None:
-            return self.embedded.vectors(states), [each.pieces for each in states]
-        pieces = self.encoder.encode(surfaces)
-        return self.encoder.states(pieces), pieces
 
     def _probabilities(self, states: Sequence[SentenceStates]) -> tuple[list[float], list[NDArray[np.float32]]]:
         """Return for each sentence the probability that it is acceptable, and (n,) that each of its pieces is the right one."""

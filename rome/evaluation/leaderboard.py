@@ -33,9 +33,8 @@ def systems(judged: RatedScores) -> Table | None:
     rows: list[Row] = []
     chosen: dict[str, Any] = {**judged.resampling, **keys}
     for metric, scores in judged.scores.items():
-        rows.append(
-            (metric, *(system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS))
-        )
+        found = (system_agreement(judged.people, scores, statistic=statistic, **chosen) for statistic in OF_SYSTEMS)
+        rows.append((metric, *found))
     return interval_table(
         f"{judged.label}_systems",
         f"{judged.rated.name}, {judged.dimension}: ranking {len(names)} systems",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -82,13 +82,22 @@ def drift(
     people = np.asarray(ratings, dtype=np.float64)
     draws = [_draw(people, groups, alphas, seed) for seed in seeds]
     rows: list[tuple[Cell, ...]] = []
+
+    def add(name: str, train_alpha: float | None, scores: Sequence[Vector]) -> None:
+        """Add a row for each test skew of one scorer, from its scores for each seed."""
+        trained = None if train_alpha is None else _mean_size(draws, "train", train_alpha)
+        for alpha in alphas:
+            tests = [draw["test", alpha] for draw in draws]
+            values = [_agreement(people[there], given[there]) for there, given in zip(tests, scores, strict=True)]
+            spread, tested = mean_and_spread(values), _mean_size(draws, "test", alpha)
+            rows.append((name, train_alpha, alpha, *spread, trained, tested, len(draws)))
+
     jobs = [(name, given, train_alpha) for name, given in supervised.items() for train_alpha in alphas]
     for name, given, train_alpha in watched(jobs, "drift", progress):
         net = (begin or {}).get(name)
-        scores = [_fitted(given, people, draw["train", train_alpha], net) for draw in draws]
-        rows += _rows(name, train_alpha, scores, people, draws, alphas)
+        add(name, train_alpha, [_fitted(given, people, draw["train", train_alpha], net) for draw in draws])
     for name, fixed in metrics.items():
-        rows += _rows(name, None, [np.asarray(fixed, dtype=np.float64)] * len(draws), people, draws, alphas)
+        add(name, None, [np.asarray(fixed, dtype=np.float64)] * len(draws))
     table = Table(
         "drift",
         "Quality drift",
@@ -118,22 +127,6 @@ def _fitted(features: Matrix, people: Vector, rows: NDArray[np.intp], begin: Mon
     if len(np.unique(people[rows])) < 2:
         return np.full(len(people), np.nan)
     return fit_monotone_net(features[rows], people[rows], begin)(features)
-
-
-def _rows(
-    name: str,
-    train_alpha: float | None,
-    scores: Sequence[Vector],
-    people: Vector,
-    draws: Sequence[Draw],
-    alphas: Sequence[float],
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each test skew of one scorer, from its scores for each seed."""
-    trained = None if train_alpha is None else _mean_size(draws, "train", train_alpha)
-    for alpha in alphas:
-        tests = [draw["test", alpha] for draw in draws]
-        values = [_agreement(people[rows], given[rows]) for rows, given in zip(tests, scores, strict=True)]
-        yield name, train_alpha, alpha, *mean_and_spread(values), trained, _mean_size(draws, "test", alpha), len(draws)
 
 
 def _agreement(people: Vector, scores: Vector) -> float:

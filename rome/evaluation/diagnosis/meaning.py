@@ -101,17 +101,13 @@ class _Data:
         references, hypotheses = [list(given) for given, _ in pairs], [text for _, text in pairs]
         self.scores = {metric.name: scores_of(metric, references, hypotheses)[rows] for metric in metrics}
 
-    def right(self, name: str) -> Vector:
-        """Return (comparisons,) 100 where the acceptable text scores strictly higher, otherwise 0."""
-        scores = self.scores[name]
-        return np.where(scores[self.acceptable] > scores[self.critical], 100.0, 0.0)
-
     def columns(self, name: str) -> dict[str, Vector]:
-        """Return (comparisons,) for each column, nan where it does not count.
+        """Return (comparisons,) for each column: 100 where the acceptable text scores strictly higher, otherwise 0, nan where it does not count.
 
         A whole group counts at its first comparison, unless all its texts are near.
         """
-        right = self.right(name)
+        scores = self.scores[name]
+        right = np.where(scores[self.acceptable] > scores[self.critical], 100.0, 0.0)
         whole = np.minimum.reduceat(right, np.flatnonzero(self.first))[self.of_group]
         known = [cell for cell in CELLS if cell in set(self.cells)]
         cells = {cell: np.where(self.cells == cell, right, np.nan) for cell in known}

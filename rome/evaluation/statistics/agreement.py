@@ -237,7 +237,7 @@ def group_keys(keys: Iterable[Hashable]) -> Groups:
     return Groups(codes, count, tuple(blocks))
 
 
-def group_by(statistic: str, average: str, size: int, items: Keys = None, language_pairs: Keys = None) -> Groups:
+def group_by(statistic: str, size: int, average: str = "none", items: Keys = None, language_pairs: Keys = None) -> Groups:
     """Group segments for an average: all of them, or those of one item or language pair.
 
     Items of different language pairs are different. Raises InputError for an unknown statistic or average, for missing keys, and for keys of
@@ -365,7 +365,7 @@ def agreement(
         One key per segment; items may be left out if each segment is its own, language_pairs if there is only one.
     """
     ratings, scores = check_pair(people, metric)
-    groups = group_by(statistic, average, ratings.size, items, language_pairs)
+    groups = group_by(statistic, ratings.size, average, items, language_pairs)
     epsilon = sweep(ratings, scores, pairs_within(groups))[0] if statistic == CALIBRATED else None
     values = group_values(statistic, ratings, scores, groups, epsilon)
     return Agreement(defined_mean(values), int((~np.isnan(values)).sum()), epsilon)

@@ -41,7 +41,6 @@ from rome.evaluation.statistics.agreement import (
 )
 from rome.exceptions import InputError
 
-SYSTEM_STATISTICS = ("pearson", "spearman", "kendall_b", "pairwise_accuracy")
 LEVEL = 0.95
 """Of every interval."""
 PERMUTED_PAIRS = 20_000
@@ -220,7 +219,7 @@ def bootstrap(
     """
     pairs = [check_pair(people, metric) for metric in metrics]
     size = pairs[0][0].size
-    groups = group_by(statistic, average, size, items, language_pairs)
+    groups = group_by(statistic, size, average, items, language_pairs)
     resamples = draw(size, items, language_pairs, samples, seed)
     return [_resampled(statistic, average, ratings, scores, groups, resamples) for ratings, scores in pairs]
 
@@ -261,16 +260,7 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> float:
 
 
 def permutation_test(
-    people: ArrayLike,
-    metric_a: ArrayLike,
-    metric_b: ArrayLike,
-    *,
-    statistic: str,
-    average: Average = "none",
-    items: Keys = None,
-    language_pairs: Keys = None,
-    samples: int = 1000,
-    seed: int = 0,
+    people: ArrayLike, metric_a: ArrayLike, metric_b: ArrayLike, *, samples: int = 1000, seed: int = 0, **chosen: Any
 ) -> float:
     """Return the two-sided p of the difference of two metrics if their names were swapped at random (PERM-BOTH); nan if it is undefined.
 
@@ -278,12 +268,11 @@ def permutation_test(
     Ties of a calibrated accuracy are calibrated anew each time, on at most PERMUTED_PAIRS pairs. All swaps of few segments are counted, otherwise
     a sample, with the data itself as one more (Phipson and Smyth 2010), so p is never 0; mt-metrics-eval leaves that one out and may stop early.
 
-    Raises InputError as `agreement`. Source: Deutsch, Dror and Roth, "A Statistical Analysis of Summarization Evaluation Metrics Using
-    Resampling Methods", TACL 2021, section 4; mt-metrics-eval, ``PermutationSigDiff``.
+    Statistic, average and keys, and what raises InputError: as in `agreement`. Source: Deutsch, Dror and Roth, "A Statistical Analysis of
+    Summarization Evaluation Metrics Using Resampling Methods", TACL 2021, section 4; mt-metrics-eval, ``PermutationSigDiff``.
     """
     (ratings, first), (_, second) = check_pair(people, metric_a), check_pair(people, metric_b)
-    groups = group_by(statistic, average, ratings.size, items, language_pairs)
-    value = _value(statistic, ratings, groups)
+    value = _value(chosen["statistic"], ratings, group_by(size=ratings.size, **chosen))
 
     def gap(one: Vector, other: Vector) -> float:
         return abs(value(one) - value(other))
@@ -338,7 +327,7 @@ def system_agreement(
         resample leaves without any segment keeps no mean, and the resample is left out of the interval.
     """
     ratings, scores = check_pair(people, metric)
-    check_choice(statistic, "statistic", SYSTEM_STATISTICS)
+    check_choice(statistic, "statistic", ROWS)
     of_pairs = check_keys(language_pairs, "language_pairs", ratings.size)
     keys = list(zip(of_pairs, check_keys(systems, "systems", ratings.size, needed=True), strict=True))
     of_pair, pairs = numbered(pair for pair, _ in dict.fromkeys(keys))
