@@ -53,7 +53,7 @@ class Windows(NamedTuple):
         if not self.length:
             return found[0]
         parts, flags = zip(*found, strict=True)
-        sizes = list(map(_size, self.read))
+        sizes = [len(window.reference) + len(window.hypothesis) for window in self.read]
         lost = np.dot(sizes, [[1.0 - one.value for one in part] for part in parts]) / self.length
         raw = np.average([[one.raw for one in part] for part in parts], axis=0, weights=sizes)
         rows = zip(parts[0], lost.tolist(), raw.tolist(), strict=True)
@@ -92,10 +92,6 @@ def windows_of(reference: str, hypothesis: str) -> Windows:
     windows = [Window(reference[a[0] : b[0]], hypothesis[a[1] : b[1]], a) for a, b in pairwise(cuts)]
     read = [window for window in windows if window.reference != window.hypothesis]
     return Windows(read or windows[:1], len(reference) + len(hypothesis))
-
-
-def _size(window: Window) -> int:
-    return len(window.reference) + len(window.hypothesis)
 
 
 def _errors(window: Window, component: Component) -> Iterator[ErrorSpan]:

@@ -68,7 +68,9 @@ def encode(tokenizer: Any, sentences: Sequence[str], window: int, overlap: int =
     tokens = tokenizer(
         list(sentences), add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
     )
-    before, after = _special_tokens(tokenizer)
+    bare, framed = tokenizer("a", add_special_tokens=False)["input_ids"], tokenizer("a")["input_ids"]
+    own = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)  # where the one piece is
+    before, after = framed[:own], framed[own + len(bare) :]
     size = window - len(before) - len(after)
     encoded = []
     for ids, spans in zip(tokens["input_ids"], tokens["offset_mapping"], strict=True):
@@ -93,14 +95,6 @@ def padded(rows: Sequence[torch.Tensor], value: float = 0) -> tuple[torch.Tensor
     filled = pad_sequence(list(rows), batch_first=True, padding_value=value)
     lengths = torch.tensor([len(row) for row in rows], device=filled.device)
     return filled, torch.arange(filled.shape[1], device=filled.device)[None] < lengths[:, None]
-
-
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Return the ids that the tokenizer puts before and after the pieces of a text, found on a text of one letter."""
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    framed = tokenizer("a")["input_ids"]
-    start = next((n for n in range(len(framed)) if framed[n : n + len(bare)] == bare), 0)
-    return framed[:start], framed[start + len(bare) :]
 
 
 def merge_windows(encoded: Encoded, rows: Sequence[NDArray[np.floating]]) -> NDArray[np.float32]:
