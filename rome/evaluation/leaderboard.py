@@ -225,9 +225,6 @@ def component_correlations(scores: Mapping[str, Scores]) -> Heatmap:
         the diagonal too.
     """
     names = tuple(scores)
-    values = np.full((len(names), len(names)), np.nan)
-    for row, name in enumerate(names):
-        for column in range(row + 1):
-            values[row, column] = values[column, row] = STATISTICS["spearman"](scores[name], scores[names[column]])
+    values = np.array([[STATISTICS["spearman"](scores[one], scores[other]) for other in names] for one in names])
     note = f"Spearman's correlation of every two, over the same {len(scores[names[0]])} outputs (RoMe, figure 5)."
     return Heatmap("correlations", "How alike the scores are", names, names, values, note=note)
