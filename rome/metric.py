@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rome.checks import CheckedPair, EmptyReference, check_pairs, check_texts
+from rome.checks import CheckedPair, EmptyReference, check_pairs, check_texts, hints
 from rome.combining.combiner import Combiner
 from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
@@ -28,7 +28,6 @@ from rome.features.protocol import Feature, Resources, compare_pairs, feature_cl
 from rome.features.text import compared, compared_pair
 from rome.features.values import FEATURES, Analysis, Component
 from rome.features.windows import windows_of
-from rome.names import hints
 from rome.progress import progress_bar, without_widget_advice
 from rome.results import Change, Components, Contributions, CorpusScore, SegmentScore
 from rome.storage.analyses import Analyses

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 import rome
+from rome.checks import SYNONYMS, meant
 from rome.integrations.frames import score_frame
 from rome.integrations.running import RunningScore
-from rome.names import SYNONYMS, meant
 from rome.results import CorpusScore
 
 METRIC = rome.RoMe(models="small")

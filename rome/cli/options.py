@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from rome.checks import meant
 from rome.config import CHOICES, MetricConfig
 from rome.exceptions import InputError
 from rome.features.analyser.config import SETS
 from rome.features.values import FEATURES
-from rome.names import meant
 from rome.text_table import visible
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from rome.checks import hints
 from rome.exceptions import InputError
 from rome.features.packages import needed
 from rome.integrations.columns import COLUMNS, DEFAULT_COLUMNS, check_columns, check_names, plain_list, score_columns
-from rome.names import hints
 
 if TYPE_CHECKING:
     import polars

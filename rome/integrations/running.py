@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rome.checks import hints
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.columns import default_metric, refuse_batches
-from rome.names import hints
 
 MEANS = ("score", *FEATURES)
 """What `RunningScore` computes; completeness and faithfulness need the errors, which it does not keep."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rome.checks import hints
 from rome.combining.combiner import MEASURES
 from rome.combining.signature import check_same_signature
 from rome.exceptions import InputError
-from rome.names import hints
 from rome.reports.resampling import LEVEL, bootstrap_intervals, sign_flip_p_values
 from rome.reports.segment import error_name
 from rome.results.corpus import CorpusScore

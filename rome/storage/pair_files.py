@@ -9,8 +9,8 @@ from json import JSONDecodeError
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from rome.checks import meant
 from rome.exceptions import InputError
-from rome.names import meant
 from rome.storage.files import named, read_lines
 from rome.storage.rows import SEPARATORS, json_rows, json_value, parse_json, table_rows
 from rome.text_table import shorten
