@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -109,3 +109,15 @@ def fake_metric(make_segment: Callable[..., Any]) -> Any:
             return FeatureTable(np.arange(count), np.zeros(count, np.int32), values, values)
 
     return FakeMetric()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One headless Chromium for all tests of a file."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()

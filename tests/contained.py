@@ -17,26 +17,9 @@ from pathlib import Path
 from typing import Any
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-MOVES = {
-    "os.mkdir",
-    "os.rename",
-    "os.remove",
-    "os.rmdir",
-    "os.link",
-    "os.symlink",
-    "os.truncate",
-    "os.chmod",
-    "sqlite3.connect",
-}
-STARTS = {
-    "subprocess.Popen",
-    "os.system",
-    "os.exec",
-    "os.posix_spawn",
-    "os.fork",
-    "os.forkpty",
-    "os.startfile",
-    "webbrowser.open",
+MOVES = {"sqlite3.connect", *(f"os.{name}" for name in "mkdir rename remove rmdir link symlink truncate chmod".split())}
+STARTS = {"subprocess.Popen", "webbrowser.open"} | {
+    f"os.{name}" for name in "system exec posix_spawn fork forkpty startfile".split()
 }
 HERE = {"127.0.0.1", "::1", "localhost", None, ""}
 COMMANDS = [

@@ -12,7 +12,6 @@ REFERENCES = (
     "Two hundred people live in the village.",
     "The doctor said the medicine is safe.",
 )
-SYSTEMS = ("good", "middle", "bad")
 
 
 def outputs(reference: str) -> dict[str, str]:

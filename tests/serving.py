@@ -64,9 +64,7 @@ def _segment(number: int, references: tuple[str, ...], hypothesis: str) -> Segme
 
 
 @contextmanager
-def running(
-    make: Callable[[], Any], *, limits: Limits = Limits(), ready: bool = True, **named: Any
-) -> Iterator[ScoreServer]:
+def running(make: Callable[[], Any], *, limits: Limits = Limits(), ready: bool = True, **named: Any) -> Iterator[ScoreServer]:
     """A server in a thread, stopped at the end; `lines` of what it said stand in `server.lines`."""
     lines: list[str] = []
     scorer = Scorer(make, limits, say=lines.append)

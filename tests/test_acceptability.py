@@ -46,30 +46,6 @@ def judge(texts: list[str]) -> tuple[torch.Tensor, list[torch.Tensor]]:
     return sentences, [row[real] for row, real in zip(pieces, mask, strict=True)]
 
 
-def test_padding_and_neighbours_change_nothing() -> None:
-    """A sentence's logits do not depend on what stands under the mask, nor on the rest of the batch."""
-    model, states = small(), torch.randn(3, 9, 24)
-    mask = torch.arange(9)[None, :] < torch.tensor([9, 4, 6])[:, None]
-    sentences, pieces = model(states, mask)
-    states = states.masked_fill(~mask[:, :, None], 1000.0)
-    again, other_pieces = model(states, mask)
-    torch.testing.assert_close(sentences, again)
-    torch.testing.assert_close(pieces[mask], other_pieces[mask])
-    alone, own_pieces = model(states[1:2, :4], mask[1:2, :4])
-    torch.testing.assert_close(sentences[1:2], alone, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(pieces[1, :4], own_pieces[0], atol=1e-5, rtol=1e-4)
-
-
-def test_training_and_evaluation_compute_the_same_without_dropout() -> None:
-    """The fused kernels of evaluation give the numbers that training saw."""
-    model, states, mask = small(), torch.randn(2, 5, 24), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    with torch.no_grad():
-        fused = model(states, mask)
-    plain = model.train()(states, mask)
-    torch.testing.assert_close(fused[0], plain[0].detach(), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(fused[1][mask], plain[1].detach()[mask], atol=1e-5, rtol=1e-4)
-
-
 @pytest.mark.parametrize("buckets", [0, 32])
 def test_rows_of_any_length_have_the_probabilities_of_each_alone(buckets: int) -> None:
     """Law: in batches of any size, with and without biases of distances."""
@@ -148,11 +124,3 @@ def test_embedded_model_finds_the_wrong_piece(judged: tuple[torch.Tensor, list[t
     """The lowest piece of the bad sentence is below the lowest of the good one in at least eight pairs of ten."""
     lowest = [float(row[1:-1].min()) for row in judged[1]]
     assert sum(bad < good for good, bad in zip(lowest[0::2], lowest[1::2], strict=True)) >= len(PAIRS) - 2
-
-
-def test_embedded_file_is_small() -> None:
-    """At most 8 MB in the wheel."""
-    file = MODELS / "grammar" / GRAMMAR_FILE
-    if not file.is_file():
-        pytest.skip("the embedded grammar model is not in this checkout")
-    assert file.stat().st_size <= 8_000_000

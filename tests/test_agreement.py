@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from rome.evaluation.statistics.agreement import (
-    CALIBRATED,
-    STATISTICS,
-    Agreement,
-    Average,
-    agreement,
-    group_keys,
-    pairs_within,
-)
+from rome.evaluation.statistics.agreement import CALIBRATED, STATISTICS, Agreement, Average, agreement, group_keys, pairs_within
 from rome.exceptions import InputError
 
 pearson, spearman, kendall_b, pairwise_accuracy = STATISTICS.values()

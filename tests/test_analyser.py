@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -24,36 +23,6 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> ModelConfig:
     for name in ("encoder", "grammar"):
         (folder / name).symlink_to(set_folder("small") / name)
     return ModelConfig(set=str(folder))
-
-
-def test_results_do_not_depend_on_the_number_of_threads(config):
-    """One and three threads give the same words, trees and numbers, and torch keeps its own number of threads."""
-    before = torch.get_num_threads()
-    one, *others = [list(Analyser(config, threads=threads).analyse(TEXTS)) for threads in (1, 3)]
-    assert torch.get_num_threads() == before
-    assert [analysis.text for analysis in one] == TEXTS
-    assert all(near(other, one) for other in others)
-
-
-def near(some, others):
-    """Return whether analyses have the same words and trees, and nearly the same numbers: vectors are kept in float16."""
-    numbers = ("vectors", "word_probabilities", "states")
-    return len(some) == len(others) and all(
-        (one.text, one.words) == (other.text, other.words)
-        and all(np.allclose(getattr(one, name), getattr(other, name), rtol=2e-3, atol=2e-3) for name in numbers)
-        and [sentence.acceptability_probability for sentence in one.sentences]
-        == pytest.approx([sentence.acceptability_probability for sentence in other.sentences], abs=1e-4)
-        for one, other in zip(some, others, strict=True)
-    )
-
-
-def test_results_do_not_depend_on_neighbours_or_order(config):
-    """Backwards, each by itself and in batches of other sizes, texts have the words, trees and numbers that they have together."""
-    analyser, some = Analyser(config, threads=1), [*TEXTS[:5], "", "Yes.", "a", "I can't!", TEXTS[3] * 10, "\u200b"]
-    together = list(analyser.analyse(some))
-    assert near(list(analyser.analyse(some[::-1]))[::-1], together)
-    assert near([analysis for text in some for analysis in analyser.analyse([text])], together)
-    assert all(near(list(Analyser(config, threads=1, batch_size=size).analyse(some)), together) for size in (1, 50_000))
 
 
 def test_a_caller_that_stops_or_fails_leaves_nothing_changed(config, monkeypatch):

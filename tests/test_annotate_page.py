@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,8 +19,6 @@ from rome.evaluation.annotate.study import Guideline, Scale, Study  # noqa: E402
 from rome.storage.pair_files import read_pairs  # noqa: E402
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 MARKUP = "<img src=x onerror=\"document.title='broken'\"><script>alert(1)</script> & </div>"
 EMOJI = "👩‍🍳 cafe\u0301 is an cheap plase."
@@ -55,15 +52,6 @@ class Site:
         """Item -> its last line."""
         rows = [json.loads(line) for line in Path(self.path).read_text(encoding="utf-8").splitlines()]
         return {row["item"]: row for row in rows}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One headless Chromium for all tests."""
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -144,14 +144,11 @@ def test_other_names_and_pages_are_refused(client: Client, headers: dict[str, st
     [
         ("/api/start", b"{", {}, 400, "not JSON"),
         ("/api/start", b"[" * 100_000, {}, 400, "not JSON"),
-        ("/api/start", [], {}, 422, "must be a JSON object"),
         ("/api/start", {}, {}, 422, "annotator"),
         ("/api/start", {"annotator": "A"}, {"Content_Type": "text/plain"}, 415, "application/json"),
         ("/api/start", b"x" * 300_000, {}, 413, "over"),
         ("/api/save", {"annotator": "A", "key": "nonsense"}, {}, 404, "no such item"),
-        ("/api/item", None, {}, 404, "no such item"),
         ("/api/save", None, {}, 404, "no such address"),
-        ("/../pairs.tsv", None, {}, 404, "no such address"),
         ("//etc/passwd", None, {}, 404, "no such address"),
     ],
 )

@@ -101,6 +101,7 @@ REFUSED = [
     (["a"], "b", "hypotheses is a bare string"),
     (b"a", ["b"], "references is of type bytes"),
     ({"a": 1}, ["b"], "references is of type dict"),
+    ({"a"}, ["b"], "references is of type set"),
     (["a"], [None], "hypotheses[0] is None"),
     (["a", "b"], ["b", b"c"], "hypotheses[1] is of type bytes, not a text: decode it first"),
     ([["a", 3]], ["b"], "references[0][1] is of type int"),

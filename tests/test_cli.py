@@ -172,24 +172,6 @@ def test_training_recipes_get_their_own_options(rome: Run, monkeypatch: pytest.M
     assert rome("train", "idf", "--nonsense")[0] == 2
 
 
-def test_selfcheck_exit_code(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """0 when every answer is the known one, 1 when one is not."""
-    (tmp_path / "models" / "base").mkdir(parents=True)
-    examples = tmp_path / "examples"
-    examples.mkdir()
-    (examples / "pairs.jsonl").write_text('{"reference": "A cat.", "hypothesis": "A dog."}\n')
-    monkeypatch.setattr("rome.cli.pairs.files", lambda _: tmp_path)
-    monkeypatch.setattr("rome.features.analyser.config.files", lambda _: tmp_path)
-    assert rome("selfcheck")[0] == 2
-    (tmp_path / "models" / "base" / "scorer").mkdir()
-    (tmp_path / "models" / "base" / "scorer" / "scorer.safetensors").write_bytes(b"net")
-    assert rome("selfcheck", "--record")[0] == 0
-    assert rome("selfcheck") == (0, "self-check of 3 items passed\n", "")
-    (tmp_path / "models" / "base" / "new.bin").write_bytes(b"x")
-    code, out, _ = rome("selfcheck")
-    assert code == 1 and out.startswith("failed  file new.bin: expected no such file")
-
-
 def test_models_prints_the_cards(rome: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Size, licence, data and task of every card, set by set; the whole cards as JSON."""
     folder = tmp_path / "models" / "small" / "parser"

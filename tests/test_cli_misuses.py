@@ -32,6 +32,11 @@ FILES: dict[str, bytes] = {
     "quote.csv": b'reference,hypothesis\n"A cat.,A dog.\n',
     "bad.jsonl": b'{"reference": "A cat.", "hypothesis": "A dog."}\n{"reference": \n',
     "half.jsonl": b'{"reference": "A cat."}\n',
+    "columns.tsv": b"reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n",
+    "columns.csv": b"id,reference,id,hypothesis\n1,A cat.,2,A cat.\n",
+    "names.jsonl": b'{"reference": "A cat.", "hypothesis": "A dog.", "hypothesis": "A cat."}\n',
+    "scores.jsonl": b'{"score": 1.0, "id": "x", "score": 0.5}\n',
+    "blank.txt": b"\n",
     "null.jsonl": b'{"reference": "A cat.", "prediction": null}\n',
     "entry.json": b'[{"reference": "A cat.", "hypothesis": "A dog."}, {"reference": "A cat."}]\n',
     "no_rating.tsv": b"item\treference\thypothesis\n1\tA cat.\tA cat.\n",
@@ -99,6 +104,10 @@ MISUSES = [
     ("rome score ref.txt hyp.txt --hypothesis-column mt", "one table"),
     ("rome score torn.parquet", "torn.parquet is a damaged Parquet file"),
     ("rome score null.jsonl", 'null.jsonl:1: "prediction"'),
+    ("rome score columns.tsv", "columns.tsv:1: the header has the column hypothesis twice"),
+    ("rome score columns.csv", "columns.csv:1: the header has the column id twice"),
+    ("rome score names.jsonl", "names.jsonl:1: not JSON (the name 'hypothesis' occurs twice in one object)"),
+    ("rome check --scores scores.jsonl", "scores.jsonl:1: … the name 'score' occurs twice"),
     ("rome score entry.json", "entry.json:1, entry 2:"),
     # other commands
     ("rome explain --example 99", "99 … 0 to"),
@@ -107,6 +116,21 @@ MISUSES = [
     ("echo A cat. | rome annotate short.txt -o out.jsonl", "standard input … to a file"),
     ("rome report --references ref.txt --hypotheses hyp.txt -o out.html", "--hypotheses … SYSTEM=FILE … 'hyp.txt'"),
     ("rome compare ref.txt hyp.txt", "ref.txt:1: not JSON"),
+    ("rome check --scores none.jsonl", "none.jsonl does not exist"),
+    ("rome check --scores null.jsonl --max-critical -1", "critical must be 0 or more errors, got -1"),
+    ("rome explain --row 3", "--from FILE needs"),
+    ("rome explain --from null.jsonl", "--row ID or --worst N"),
+    ("rome annotate pairs.tsv", "name the"),
+    ("rome annotate pairs.tsv --agreement ref.txt", "name the"),
+    ("rome report --references ref.txt --hypotheses A=short.txt -o p.html", "ref.txt has 2 lines and short.txt has 1"),
+    ("rome report --references ref.txt --hypotheses A=hyp.txt A=hyp.txt -o p.html", "A was given twice"),
+    ("rome report --references ref.txt -o p.html", "belong together"),
+    ("rome report --pairs ref.txt --scores A=hyp.txt -o p.html", "in one way"),
+    ("rome report --references gap.txt --hypotheses A=hyp.txt -o p.html", "gap.txt+hyp.txt:2:"),
+    ("rome perturb", "name the texts"),
+    ("rome perturb ref.txt --perturbation typo", "no perturbation 'typo'"),
+    ("rome perturb ref.txt --antonyms none.tsv", "none.tsv does not exist"),
+    ("rome perturb ref.txt --limit 0", "--limit … whole number"),
     ("rome rescore none.parquet", "none.parquet does not exist"),
     ("rome train cooking", "'cooking'"),
     ("rome perturb texts.txt", "texts.txt:2:"),
@@ -133,10 +157,17 @@ MISUSES = [
     ("rome diagnose meaning groups.jsonl --metric length", "groups.jsonl:1: critical"),
     ("rome diagnose meaning both.jsonl --metric length", "both.jsonl:1: 'So it is.'"),
     ("rome diagnose ablation", "ablation … SET"),
+    ("rome diagnose texts", "needs --texts"),
+    ("rome diagnose demetr --texts texts.txt", "does not take --texts"),
+    ("rome diagnose demetr --demetr . --metric length", "entry.json:1: no perturbation of DEMETR"),
+    ("rome diagnose --texts blank.txt --metric length", "has no text"),
+    ("rome evaluate nowhere.tsv", "not a rated set"),
+    ("rome evaluate good.tsv --samples 0", "--samples … '0'"),
+    ("rome evaluate good.tsv --metric length --store good.tsv", "is a file: name a folder"),
 ]
 """A command, and what its message must name in this order: the input, the place, the remedy."""
 DEVELOPERS = re.compile(
-    r"Traceback|\w\[\d|\b(True|False|None)\b|\w=['\"(\[]|Error\b|argparse|positional|RoMe\(|ModelConfig|Combiner|--record|decode\(|"
+    r"Traceback|\w\[\d|\b(True|False|None)\b|\w=['\"(\[]|Error\b|argparse|\bpositional|RoMe\(|ModelConfig|Combiner|--record|decode\(|"
     r"\bargument\b(?! -| name:| \(see)"
 )
 """What no such line may hold."""
@@ -144,11 +175,7 @@ DEVELOPERS = re.compile(
 
 @pytest.mark.parametrize(("line", "message"), MISUSES, ids=[line for line, _ in MISUSES])
 def test_every_misuse_gets_one_line(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    line: str,
-    message: str,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, message: str
 ) -> None:
     """Exit code 2, nothing on standard output or on the disk, and one line that names input, place and remedy."""
     for name, content in FILES.items():

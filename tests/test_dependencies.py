@@ -128,5 +128,3 @@ def test_everything_that_is_installed_is_pinned(extra: str) -> None:
     """Every package that an extra brings in, however indirectly, has one exact version in constraints.txt."""
     assert brought(extra) - TOOLS - {"rome-metric"} <= set(pins())
     assert all(re.fullmatch(r"==[^=*]+", version) for version in pins().values())
-
-

@@ -54,10 +54,7 @@ def check(found: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
 
 @pytest.mark.parametrize(
     ("order", "size", "neighbours"),
-    [
-        (EVERYTHING, len(EVERYTHING), ()),
-        (MIXED, 5, NEIGHBOURS),
-    ],
+    [(EVERYTHING, len(EVERYTHING), ()), (MIXED, 5, NEIGHBOURS)],
     ids=["all at once", "among neighbours of every kind"],
 )
 def test_batches_order_and_neighbours_change_nothing(

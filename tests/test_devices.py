@@ -15,7 +15,6 @@ pytest.importorskip("stanza")
 
 from tiny_reader import BELOW, with_states, write_reader, write_trunk  # noqa: E402
 
-from rome.cli import main  # noqa: E402
 from rome.combining.combiner import Combiner  # noqa: E402
 from rome.combining.signature import without_arithmetic  # noqa: E402
 from rome.exceptions import InputError  # noqa: E402
@@ -76,13 +75,6 @@ def test_the_signature_names_a_card_and_the_net_takes_its_features(cards: set[st
     assert without_arithmetic(card.signature) == own.signature
     assert (arithmetic("cuda"), arithmetic()) == ("float32 on cuda", "float32")
     Combiner.load(models="small").check_signature(card.feature_signature)
-
-
-def test_the_command_says_it_in_one_line(cards: set[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2, the device by name, and no traceback."""
-    assert main(["score", "--examples", "--models", "small", "--device", "cuda"]) == 2
-    err = capsys.readouterr().err
-    assert "device cuda is not there" in err and err.count("\n") == 1
 
 
 def test_no_score_depends_on_the_batch() -> None:

@@ -13,13 +13,7 @@ from rome.data.perturbations.perturbation import Replacement
 from rome.data.readers.demetr import KINDS, MinimalPair, demetr_accuracies, demetr_means, read_demetr
 from rome.evaluation.diagnosis.demetr import demetr_parts, won
 from rome.evaluation.diagnosis.experiments import DiagnosisSettings, on_demetr
-from rome.evaluation.diagnosis.minimal_pairs import (
-    Contrast,
-    Probe,
-    blind_spot_parts,
-    contrast,
-    robustness_parts,
-)
+from rome.evaluation.diagnosis.minimal_pairs import Contrast, Probe, blind_spot_parts, contrast, robustness_parts
 from rome.evaluation.metrics.functions import Length, References, Scores
 from rome.evaluation.metrics.registry import MetricMaker
 from rome.evaluation.statistics.resampling import draw

@@ -12,12 +12,7 @@ from scipy.optimize import check_grad, minimize
 from scipy.stats import spearmanr
 
 from rome.combining.fitting import NetSettings, fit_net
-from rome.evaluation.diagnosis.fitting import (
-    cross_validated,
-    fit_monotone_net,
-    fold_numbers,
-    held_out_half,
-)
+from rome.evaluation.diagnosis.fitting import cross_validated, fit_monotone_net, fold_numbers, held_out_half
 from rome.exceptions import InputError
 
 

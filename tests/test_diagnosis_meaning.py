@@ -21,7 +21,6 @@ from rome.evaluation.diagnosis import meaning as meaning_module
 from rome.evaluation.diagnosis import minimal_pairs
 from rome.evaluation.diagnosis.meaning import CELLS, groups_of_texts, meaning
 from rome.evaluation.metrics.registry import MetricMaker
-from rome.evaluation.metrics.score_files import PublishedScores
 from rome.exceptions import InputError
 from rome.features.values import Analysis
 from rome.reports.model import Table
@@ -123,19 +122,6 @@ def test_each_distinct_pair_is_asked_once() -> None:
     made = Made(len)
     meaning([made], [*four_cells(3), *four_cells(3)], samples=2)
     assert len(made.asked) == len(set(made.asked)) == 12
-
-
-def test_metrics_are_checked() -> None:
-    """No metric, no group, no finite scores, scores of another set: one InputError each."""
-    groups = four_cells(2)
-    for metrics, given, message in (
-        ([], groups, "at least one group"),
-        ([Made(len)], [], "at least one group"),
-        ([Made(lambda text: float("nan"))], groups, "return finite numbers"),
-        ([PublishedScores("theirs")], groups, "its own rated set only"),
-    ):
-        with pytest.raises(InputError, match=message):
-            meaning(metrics, given, samples=2)
 
 
 def written(path: Path, *rows: object) -> Path:

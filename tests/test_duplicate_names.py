@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,29 +15,6 @@ from rome.storage.pair_files import read_pairs
 from serving import SmallMetric, ask, running
 
 TWICE = '{"reference": "A cat.", "hypothesis": "A dog.", "hypothesis": "A cat."}'
-GOOD = '{"reference": "A cat.", "hypothesis": "A dog."}'
-FILES = {
-    "a.tsv": (
-        "reference\thypothesis\thypothesis\nA cat.\tA cat.\tA dog.\n",
-        "a.tsv:1: the header has the column hypothesis twice",
-    ),
-    "a.csv": ("id,reference,id,hypothesis\n1,A cat.,2,A cat.\n", "a.csv:1: the header has the column id twice"),
-    "a.jsonl": (f"{GOOD}\n{TWICE}\n", "a.jsonl:2: not JSON (the name 'hypothesis' occurs twice in one object)"),
-    "a.json": (f"[{GOOD}, {TWICE}]", "a.json:1: not JSON (the name 'hypothesis' occurs twice in one object)"),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_pairs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_metric: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Tables, JSON and JSON lines, in one line of the command."""
-    content, said = FILES[name]
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text(content)
-    assert main(["score", name], metric=lambda _: fake_metric) == 2
-    out, err = capsys.readouterr()
-    assert said in err and err.count("\n") == 1 and out == ""
 
 
 def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
@@ -46,19 +22,6 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("reference,hypothesis,,\nA cat.,A dog.,,\n")
     (row,) = read_pairs(str(tmp_path / "a.csv"))
     assert (row.references, row.hypothesis) == (["A cat."], "A dog.")
-
-
-@pytest.mark.parametrize("words", [["compare", "a.jsonl", "b.jsonl"], ["check", "--scores", "a.jsonl"]])
-def test_stored_scores(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What `rome score` wrote, changed by hand."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("a.jsonl", "b.jsonl"):
-        Path(name).write_text('{"score": 1.0, "id": "x", "score": 0.5}\n')
-    assert main(words) == 2
-    err = capsys.readouterr().err
-    assert "a.jsonl:1: " in err and "the name 'score' occurs twice" in err and err.count("\n") == 1
 
 
 def test_ratings(tmp_path: Path) -> None:

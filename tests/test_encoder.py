@@ -115,17 +115,6 @@ def test_a_word_in_another_context_has_another_vector_but_stays_nearest_to_itsel
     )
 
 
-def test_weights_survive_the_file(tmp_path: Path) -> None:
-    """Matrices come back within half a step of their row's scale, vectors exactly, the description as it was."""
-    matrix, vector = torch.randn(5, 7), torch.randn(3)
-    save_weights(tmp_path / "w.safetensors", {"matrix": matrix, "vector": vector}, {"name": "x"})
-    tensors, description = load_weights(tmp_path / "w.safetensors")
-    step = matrix.abs().amax(1, keepdim=True) / 127
-    assert ((tensors["matrix"] - matrix).abs() <= step / 2 + 1e-6).all()
-    assert torch.equal(tensors["vector"], vector)
-    assert description == {"name": "x"}
-
-
 def test_a_missing_file_names_the_remedy(tmp_path: Path) -> None:
     """No weights: the message says how to get them."""
     with pytest.raises(ModelMissingError, match="reinstall rome-metric"):

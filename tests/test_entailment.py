@@ -16,7 +16,7 @@ from rome.features.analyser.config import set_folder
 from rome.features.errors.evidence import READER_FILE, SEVERITIES, TYPES, PairPrediction
 from rome.features.values import Analysis
 from rome.train.synthesis import severities as severity_module
-from rome.train.synthesis.edits import Operation, diff_operations
+from rome.train.synthesis.edits import Operation
 from rome.train.synthesis.severities import EntailmentSeverity, ReaderSeverity, SeverityModel, load_severity
 
 from handmade import analysis
@@ -124,28 +124,6 @@ def minor_both_ways(judge: SeverityModel, pair: tuple[str, str]) -> list[bool]:
     """The verdicts on the replacement of one whole text by the other, and back."""
     edits = [(one, Operation("swap", 0, len(one), one, other)) for one, other in (pair, pair[::-1])]
     return [minor for minor, _ in judge.of(edits)]
-
-
-@shipped
-def test_severities_are_not_constant(judge: SeverityModel) -> None:
-    """Of edits that people would call minor most are, of those that they would call major few."""
-    minor = [
-        ("She said that he was ill.", "She said he was ill."),
-        ("He did not answer, and he left.", "He did not answer and he left."),
-        ("He went to the shop.", "He went to shop."),
-        ("They walked slowly along the river.", "They walked slowly along river."),
-        ("The meeting was held on Monday.", "The meeting was held Monday."),
-    ]
-    major = [
-        ("The tickets cost 15 euros.", "The tickets cost 12 euros."),
-        ("He is not guilty.", "He is guilty."),
-        ("Anna moved to Paris last year.", "Anna moved to Rome last year."),
-        ("The company won the case.", "The company lost the case."),
-        ("The doctor examined the patient.", "The doctor examined the bicycle."),
-    ]
-    edits = [(one, edit) for one, other in minor + major for edit in diff_operations(one, other)]
-    verdicts = [is_minor for is_minor, _ in judge.of(edits)]
-    assert len(verdicts) == 10 and sum(verdicts[:5]) >= 3 and sum(verdicts[5:]) <= 1
 
 
 # Checkpoints

@@ -66,24 +66,6 @@ def test_formats_and_output(ratings: Path, tmp_path: Path, capsys: pytest.Captur
     assert len(json.loads(capsys.readouterr().out)["tables"]) > len(told["tables"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere.tsv"], "not a rated set"),
-        (["RATINGS", "RATINGS"], "two sets are called"),
-        (["RATINGS", "--samples", "0"], "--samples: '0'"),
-        (["RATINGS", "--store", "RATINGS"], "is a file: name a folder"),
-        (["RATINGS", "--metric", "mine=none.txt"], "none.txt does not exist"),
-    ],
-)
-def test_bad_usage_is_one_line(ratings: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 2 and one line on standard error that says what to do."""
-    assert main(["evaluate", *[str(ratings) if word == "RATINGS" else word for word in arguments]]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
     path = tmp_path / "texts.txt"
@@ -111,27 +93,6 @@ def test_robustness_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr().out
     assert "3 words by a generic token" in shown
     assert "Does the worse change cost more?" in shown
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "name an experiment"),
-        (["texts"], "needs --texts"),
-        (["demetr", "--texts", "TEXTS"], "does not take --texts"),
-        (["--texts", "EMPTY"], "has no text"),
-        (["demetr", "--demetr", "FOLDER"], "no JSON file"),
-    ],
-)
-def test_bad_diagnoses_are_one_line(
-    texts: Path, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 2 and one line that names what is missing or too much."""
-    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
-    places = {"TEXTS": str(texts), "EMPTY": str(tmp_path / "empty.txt"), "FOLDER": str(tmp_path)}
-    assert main(["diagnose", *[places.get(word, word) for word in arguments], "--metric", "length"]) == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize("experiment", ["drift", "ablation"])

@@ -187,20 +187,6 @@ def test_a_link_that_leads_nowhere_gets_its_file(tmp_path: Path) -> None:
     assert link.is_symlink() and target.read_text() == "new"
 
 
-@pytest.mark.parametrize("code", ["ENOSPC", "EDQUOT", "EFBIG"])
-def test_full_disk_is_one_line_with_a_remedy(tmp_path: Path, code: str) -> None:
-    """No room: an InputError that names the file; the old content stands and nothing is left over. Other errors stay what they are."""
-    path = tmp_path / "a"
-    path.write_text("old")
-    with pytest.raises(InputError, match=r"a cannot be written \(.*\): free some space"):
-        with open_output(str(path)):
-            raise OSError(getattr(errno, code), os.strerror(getattr(errno, code)))
-    with pytest.raises(PermissionError):
-        with open_output(str(path)):
-            raise PermissionError(errno.EACCES, "another file")
-    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a"]
-
-
 def test_content_is_on_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is flushed to the disk, then it is renamed, then its folder is flushed: a power cut leaves no empty file."""
     order: list[str] = []

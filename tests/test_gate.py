@@ -167,14 +167,6 @@ def test_check_command(rome: Run, tmp_path: Path) -> None:
     assert rome("check", "--scores", path, "-q", "-f", "json", "-o", f"{tmp_path}/c.json")[:2] == (1, "")
     assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8")) == row
     assert rome("check", "--scores", path, "-q")[:2] == (1, "")
-    for words, told in (
-        (("--scores", path, "--examples"), "name either texts or --scores"),
-        (("--scores", str(tmp_path / "none")), "does not exist"),
-        (("--scores", path, "--max-critical", "-1"), "critical must be 0 or more errors, got -1"),
-        ((), "name the texts"),
-    ):
-        code, _, error_line = rome("check", *words)
-        assert code == 2 and told in error_line and error_line.count("\n") == 1
 
 
 def test_compare_command(rome: Run, tmp_path: Path) -> None:
@@ -205,13 +197,7 @@ def test_explain_stored_segments(rome: Run, tmp_path: Path) -> None:
     rows = json.loads(rome("explain", "--from", path, "--worst", "3", "--format", "json")[1])
     assert [row["score"] for row in rows] == sorted(segment.score for segment in segments)[:3]
     assert rome("explain", "--from", path, "--worst", "2", "--format", "html")[1].count('rome-signature"') == 1
-    for words, told in (
-        (("--from", path), "--from FILE needs --row ID or --worst N"),
-        (("--row", "3"), "--from FILE needs"),
-        (("--from", path, "--row", "x"), "has no segment x: it has 9"),
-    ):
-        code, _, line = rome("explain", *words)
-        assert code == 2 and told in line
+    assert "has no segment x: it has 9" in rome("explain", "--from", path, "--row", "x")[2]
 
 
 def test_examples_command(rome: Run, tmp_path: Path) -> None:

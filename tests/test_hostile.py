@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from sources import sources
 
-from rome.checks import SegmentError, check_pairs
 from rome.cli import main
 from rome.combining.combiner import Combiner
 from rome.exceptions import ModelMissingError
@@ -33,6 +29,7 @@ from rome.features.grammar import Grammar, GrammarConfig
 from rome.features.idf import IdfTable
 from rome.features.semantic import Semantic
 from rome.features.syntax import Syntax
+from rome.features.text import visible
 from rome.features.windows import MOST_CHARACTERS
 from rome.metric import RoMe
 from rome.text_table import display_width, shorten
@@ -50,27 +47,8 @@ HOSTILE = (
     *("\ue000", "\U0010ffff", "\ufffe", "\ufdd0", "\ufffd"),  # private, never assigned, replaced
     *("\u3000", "\u00a0", "\u1680", "\u2800", "\u3164", "\uffa0"),  # blanks, and letters that look like them
     *("ﷺ", "ß", "İ", "ı", "ﬁ", "ǅ", "Ω", "²", "½", "٣", "৩", "Ⅷ", "日本", "한", "ไ", "हिन्दी", "עב", "كتاب", "𝒳"),
-    *(
-        "'",
-        '"',
-        "”",
-        "-",
-        "--",
-        "_",
-        "(",
-        "[[",
-        "<b>",
-        "&amp;",
-        "=1+1",
-        "@x",
-        "\\",
-        "/../",
-        "%s",
-        "{0}",
-        "don't",
-        "n't",
-        "can not",
-    ),
+    *("' \" ” - -- _ ( [[ <b> &amp; =1+1 @x \\ /../ %s {0} don't n't".split()),
+    "can not",
     *("1e999", "9" * 400, "1,000.5", "0x10", "-0", "NaN", "three", "not", "a", "The", "cat", "sat", ".", "!", "?", "..."),
 )
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -90,20 +68,15 @@ CHOSEN = {
     "a word of five thousand letters": "a" * 1_000,
     "letters and joints": "a-" * 200 + "b",
     "an address": "http://" + "a.b/" * 100,
-    "no width between letters": "\u200b".join(REFERENCE),
     "private use only": "\ue000\uf8ff" * 50,
     "families": FAMILY * 40,
     "nothing but NUL": "\0" * 1_000,
     "NUL between letters": "\0".join(REFERENCE),
     "nothing but line ends": "\n" * 5_000,
     "a paragraph a letter": "a\n\n" * 40,
-    "one word, over and over": "cat " * 200,
     "a sentence, over and over": f"{REFERENCE} " * 8,
-    "marks only": "'\"" * 50,
     "brackets only": "(" * 100,
-    "dots": "." * 600,
     "blanks around": " " * 9_000 + "cat" + "\t" * 9_000,
-    "upper and lower of other lengths": "İSTANBUL ǅ ﬁ ß " * 20,
     "another script": "日本語の文章は長いです" * 20,
     "escapes of a terminal": "\x1b[2J\x1b]0;title\x07" * 20 + REFERENCE,
 }
@@ -150,9 +123,8 @@ def test_chosen_texts_get_a_score(metric: RoMe) -> None:
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_gets_a_score(metric: RoMe, hypothesis: str, reference: str) -> None:
     """Random mixtures of hostile pieces through the models."""
-    strict = RoMe.score(metric, references=[REFERENCE], hypotheses=[hypothesis])
-    check_segment(strict[0])
-    if reference.strip():
+    check_segment(metric.score(references=[REFERENCE], hypotheses=[hypothesis])[0])
+    if visible(reference):
         check_segment(metric.score(references=[reference], hypotheses=[hypothesis])[0])
 
 
@@ -209,19 +181,9 @@ def test_any_analysis_is_measured(parts: tuple[Any, ...], texts: tuple[str, str]
 # The door
 
 
-@given(st.text(st.characters(), max_size=60))
-@PATIENT
-def test_every_text_passes_unchanged_or_is_refused_by_its_place(text: str) -> None:
-    """Every code point there is: only a lone surrogate is refused, with the segment's number."""
-    try:
-        assert check_pairs(["a", "a"], ["b", text])[1].hypothesis == text
-    except SegmentError as error:
-        assert error.segment == 1 and "hypotheses[1] has a lone surrogate" in str(error) and "\n" not in str(error)
-        assert any("\ud800" <= character <= "\udfff" for character in text)
-
-
 @pytest.mark.parametrize(
-    "unit_of", ["a ", "a, ", '"', "a\"b' ", "\t ", "the the ", "a_ ", ". ", "!' ", "( x ", "a-b.c'd", "\u0301", "! a", "<a ==", "👍"]
+    "unit_of",
+    ["a ", "a, ", '"', "a\"b' ", "\t ", "the the ", "a_ ", ". ", "!' ", "( x ", "a-b.c'd", "\u0301", "! a", "<a ==", "👍"],
 )
 def test_tidying_takes_a_time_that_grows_with_the_text(unit_of: str) -> None:
     """The longest text that passes the door, made of what its expressions look for, is tidied in a moment."""
@@ -229,15 +191,6 @@ def test_tidying_takes_a_time_that_grows_with_the_text(unit_of: str) -> None:
     begin = time.process_time()
     tidy(text + " x")
     assert time.process_time() - begin < 3.0
-
-
-@given(TEXT)
-@PATIENT
-def test_every_place_of_a_tidied_text_lies_in_the_text(text: str) -> None:
-    """Places never fall, lie inside the text, and only a full stop that was added has none."""
-    found = tidy(text)
-    assert len(found.starts) == len(found.text) and list(found.starts) == sorted(found.starts)
-    assert all(0 <= place <= len(text) for place in found.starts)
 
 
 @given(text=TEXT, width=st.integers(1, 40))
@@ -382,34 +335,3 @@ def test_a_hostile_file_is_one_line_on_standard_error(
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and err.strip().isprintable()
     assert "pairs" in err and place in err and list(tmp_path.iterdir()) == [path]
-
-
-# What the source may do
-
-FORBIDDEN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp", "torch.hub.load", "input"}
-
-
-def calls() -> Iterator[tuple[str, ast.Call, str]]:
-    """Every call of the source: module, node, dotted name."""
-    for name, path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                yield name, node, ast.unparse(node.func)
-
-
-def test_no_call_runs_what_it_reads() -> None:
-    """No eval and its like, no shell, no pickled arrays, no code of a hub, no unpacked archive; torch.load says weights_only."""
-    wrong = []
-    for name, node, called in calls():
-        options = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-        faults = (
-            called in FORBIDDEN,
-            called.endswith((".extractall", ".urlopen", ".urlretrieve")),
-            options.get("shell") == "True",
-            options.get("allow_pickle") == "True",
-            options.get("trust_remote_code") == "True",
-            called == "torch.load" and options.get("weights_only") != "True",
-            called.endswith(".from_pretrained") and "local_files_only" not in options,
-        )
-        wrong += [f"{name}:{node.lineno} {called}"] if any(faults) else []
-    assert wrong == []

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,8 +20,7 @@ from test_readers_released import RELEASED, Files, single, write
 
 from rome.checks import check_pairs
 from rome.combining.combiner import Combiner
-from rome.combining.table import FeatureTable
-from rome.data.readers.lines import json_array, json_objects, number, text_lines
+from rome.data.readers.lines import json_array, json_objects, number
 from rome.data.readers.own import read_own
 from rome.data.readers.rated import RatedSet
 from rome.data.readers.texts import read_trees, read_wikipedia, read_wmt
@@ -58,22 +56,8 @@ READERS: list[Reader] = [
 NUMBERS = (None, True, -1, 0, 3, 1.5, float("nan"), float("inf"), 10**400)
 VALUES = (*NUMBERS, "", " ", "x", "1", "\ud800", "=1+1", [], [[]], ["x", 1], {}, {"a": {}})
 CELLS = (
-    "",
-    "x",
-    "-1",
-    "nan",
-    "1e999",
-    "²",
-    "9" * 5000,
-    "1-999999999999",
-    "1-x",
-    "\0",
-    "\x85",
-    "\ufeff",
-    '"',
-    "<v>",
-    "\t",
-    "\n",
+    *("", "x", "-1", "nan", "1e999", "²", "9" * 5000, "1-999999999999", "1-x"),
+    *("\0", "\x85", "\ufeff", '"', "<v>", "\t", "\n"),
 )
 BYTES = (b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\r", b"\n", b"\t", b'"', b"{", b"[", b"<", b"\x1f\x8b")
 DEEP = 100_000
@@ -180,28 +164,6 @@ def test_deep_nesting_is_refused(tmp_path: Path, read: Callable[[Path], object])
     assert re.search("nested too deep|not JSON", refusal(lambda: read(write(tmp_path, DEEP_JSON))))
 
 
-def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    """A file that unpacks to a thousand times its size and far over 64 MiB costs no more than those 64 MiB."""
-    bomb = tmp_path / "bomb.jsonl.gz"
-    with gzip.open(bomb, "wb") as stream:
-        for _ in range(300):
-            stream.write(b"\n" * (1 << 20))
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError, match="unpacks to over 200 times its size"):
-            text_lines(bomb)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 100 << 20
-
-
-def test_an_ordinary_gzip_file_passes(tmp_path: Path) -> None:
-    """Text that repeats itself, under 64 MiB, is no bomb; several members are read one after the other."""
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"same line\n" * 10_000) + gzip.compress(b"more\n"))
-    assert text_lines(tmp_path / "a.gz") == ["same line"] * 10_000 + ["more"]
-
-
 @pytest.mark.parametrize("value", [10**400, "9" * 400, "1e999", float("nan"), float("-inf"), True, None, [], {}])
 def test_only_finite_numbers_are_numbers(value: object) -> None:
     """Numbers beyond every float, and what is none, are refused with their place."""
@@ -245,21 +207,3 @@ def test_damaged_weights_are_refused_at_once(tmp_path: Path, content: bytes) -> 
         assert tracemalloc.get_traced_memory()[1] < 50 << 20
     finally:
         tracemalloc.stop()
-
-
-@given(at=st.floats(0, 1), bit=st.integers(0, 7), cut=st.sampled_from([0.0, 0.0, 0.5]))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_damaged_feature_table_is_read_or_refused(at: float, bit: int, cut: float) -> None:
-    """Any flipped bit, any cut: one clear error, or a table whose values are still numbers in their ranges."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "f.parquet"
-        FeatureTable(np.arange(9), np.zeros(9, np.int32), np.full((9, 4), 0.5), np.zeros((9, 4))).save(path)
-        content = bytearray(path.read_bytes())
-        content[int(at * (len(content) - 1))] ^= 1 << bit
-        path.write_bytes(bytes(content[: int(len(content) * (1 - cut))]))
-        try:
-            table = FeatureTable.load(path)
-        except RomeError as error:
-            assert "\n" not in str(error)
-        else:
-            assert len(table) <= 9 and np.all((table.values >= 0) & (table.values <= 1))

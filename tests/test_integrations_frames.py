@@ -150,13 +150,9 @@ def test_a_clash_of_names_is_refused_and_a_prefix_helps() -> None:
     [
         (TEXTS, {"reference": "ref"}, "reference must be a column, one of reference, hypothesis, got 'ref'"),
         (TEXTS, {"columns": ["score", "nonsense"]}, "columns must be a list of some of score, semantic.*'nonsense'"),
-        (TEXTS, {"columns": "score"}, "columns must be a list.*got 'score'"),
-        (TEXTS, {"columns": []}, r"columns must be a list.*got \[\]"),
         (TEXTS, {"columns": ["score", "score"]}, "columns must be a list.*each once"),
-        (TEXTS, {"missing": "drop"}, "missing must be \"error\" or \"null\", got 'drop'"),
+        (TEXTS, {"missing": "drop"}, 'missing must be "error" or "null", got \'drop\''),
         ({**TEXTS, "reference": ["a", " ", "c"]}, {}, "row 1: reference is empty"),
-        ({**TEXTS, "hypothesis": [1, 2, 3]}, {}, "row 0: hypothesis is of type int, not a text"),
-        ({**TEXTS, "reference": [["a"], [], ["c"]]}, {}, "row 1: reference is an empty list"),
         ({**TEXTS, "reference": [["a"], ["b", None], ["c"]]}, {}, r"row 1: reference\[1\] is None"),
     ],
 )

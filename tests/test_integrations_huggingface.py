@@ -110,12 +110,9 @@ def test_batches_add_up(module: Any) -> None:
     ("arguments", "words"),
     [
         ({"predictions": ["a"], "references": ["a", "b"]}, "references has 2 segments"),
-        ({"predictions": ["a", None], "references": ["a", "b"]}, r"hypotheses\[1\] is None"),
         ({"predictions": [1], "references": ["a"]}, "of type int, not a text"),
         ({"predictions": "ab", "references": "ab"}, "bare string"),
         ({"predictions": [], "references": []}, "both empty"),
-        ({"predictions": ["a"], "references": [""]}, 'empty_reference="score"'),
-        ({"predictions": ["a"]}, "references is None"),
         ({}, "compute needs predictions="),
         ({"predictions": ["a"], "references": ["a"], "emd": "soft"}, "metric= cannot be combined with options, got emd"),
     ],

@@ -15,7 +15,6 @@ from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.columns import default_metric
 from rome.integrations.running import MEANS, RunningScore
-from rome.metric import RoMe
 
 from overlap_metric import OverlapMetric, net, numbers
 
@@ -125,14 +124,3 @@ def test_a_training_loop_with_the_real_metric() -> None:
         state.reset()
     assert len(packed) < 10_000
     assert pickle.loads(packed).signature == result.signature
-
-
-def test_a_metric_is_built_again_from_its_options() -> None:
-    """The signature is the same, and scoring in between leaves the pickle as it is, to the byte."""
-    metric = RoMe(emd="aligned", scorer="supervised", threads=1)
-    packed = pickle.dumps(metric)
-    metric.combiner.score([[0.5] * 4])
-    assert pickle.dumps(metric) == packed
-    again = pickle.loads(packed)
-    assert again.signature == metric.signature
-    assert pickle.dumps(again) == packed

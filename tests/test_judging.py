@@ -155,14 +155,13 @@ def test_blind_spots_of_texts_and_of_a_frame() -> None:
     [
         (lambda: rome.evaluate(3, rated_set()), "a metric must be a RoMe, a name such as 'chrf', or a function"),
         (lambda: rome.evaluate("nonsense", rated_set()), "the metric 'nonsense' is unknown: choose one of rome"),
-        (lambda: rome.evaluate("chrf", "nowhere.tsv"), "nowhere.tsv does not exist"),
-        (lambda: rome.evaluate("chrf", rated_set(), samples=0), "samples must be 1 or more, got 0"),
         (lambda: rome.evaluate("chrf", rated_set(), dimensions="colour"), "no dimension 'colour'"),
-        (lambda: rome.evaluate("chrf", rated_set(), figures="nonsense"), "the figure 'nonsense' is unknown"),
-        (lambda: rome.evaluate(["chrf", "chrf"], rated_set()), "two metrics are called chrF2: name each once, or give them different names"),
+        (
+            lambda: rome.evaluate(["chrf", "chrf"], rated_set()),
+            "two metrics are called chrF2: name each once, or give them different names",
+        ),
         (lambda: rome.diagnose("chrf"), "texts needs texts: give a list of them"),
         (lambda: rome.diagnose("chrf", ["A."], "nonsense"), "the experiment 'nonsense' is unknown: choose one of texts"),
-        (lambda: rome.diagnose("chrf", ["A."], "demetr"), "data must be the folder"),
         (lambda: rome.diagnose("chrf", [GROUP | {"critical": []}], "meaning"), "group 0: critical is missing"),
     ],
 )

@@ -47,19 +47,8 @@ def test_nothing_scores_above_the_reference_itself(scored: CorpusScore) -> None:
 
 
 EDGES = (
-    *(
-        "",
-        " ",
-        "a",
-        "?",
-        "...",
-        "\U0001f600",
-        "日本語のテキスト。",
-        "HELLO WORLD",
-        "hello   world !",
-        "A\u00a0B\u200b x",
-        "x" * 300,
-    ),
+    *("", " ", "a", "?", "...", "\U0001f600", "日本語のテキスト。", "HELLO WORLD"),
+    *("hello   world !", "A\u00a0B\u200b x", "x" * 300),
     *("a apple", "I have an university an hour a hour", "Is playing they. The children is.", "the the cat", "word " * 60),
     *(
         "? a ? b ? a ! b",
@@ -135,16 +124,6 @@ def test_contributions_and_losses_are_what_was_lost(scored: CorpusScore) -> None
         weights, severities = [error.weight for error in listed], [SEVERITIES.index(error.severity) for error in listed]
         assert severities == sorted(severities, reverse=True)
         assert weights == sorted(weights, reverse=True) and len(weights) == len(segment.evidence.errors.errors)
-
-
-def test_gains_follow_the_losses(scored: CorpusScore) -> None:
-    """What a mistake cost and what the score gains without it go together: never negative, and no lighter one gains more."""
-    for segment in scored:
-        errors = [loss.error for loss in segment.losses if loss.error]
-        if segment.hypothesis and errors:
-            gains = [segment.counterfactual(without=error).difference for error in errors]
-            assert min(gains) >= 0.0
-            assert (np.diff(gains) <= 1e-12).all()
 
 
 def chain(text: str, seed: int) -> Iterator[str]:

@@ -8,22 +8,8 @@ import numpy as np
 import pytest
 
 from rome.data.readers.rated import ErrorMark, RatedSet
-from rome.evaluation.leaderboard import (
-    differences,
-    error_spans,
-    leaderboard,
-    parts_of,
-    systems,
-)
-from rome.evaluation.rated_scores import (
-    ALL_FIGURES,
-    FIGURES,
-    EvaluationSettings,
-    Measure,
-    RatedScores,
-    evaluate,
-    read_sets,
-)
+from rome.evaluation.leaderboard import differences, error_spans, leaderboard, parts_of, systems
+from rome.evaluation.rated_scores import ALL_FIGURES, FIGURES, EvaluationSettings, Measure, RatedScores, evaluate
 from rome.exceptions import InputError
 from rome.reports.model import Table
 
@@ -149,18 +135,3 @@ def test_parts_have_names_of_their_own(judged: RatedScores) -> None:
     names = [part.name for part in parts]
     assert len(set(names)) == len(names)
     assert "people: quality" in parts[-1].rows  # type: ignore[union-attr]
-
-
-def test_what_cannot_be_judged_is_refused(judged: RatedScores) -> None:
-    """An unknown dimension, no metric, two of one name, scores of another length, a set named twice."""
-    rated = judged.rated
-    with pytest.raises(InputError, match="no dimension 'colour': choose one of quality, noise"):
-        evaluate(rated, right_and_wrong(rated), PLAN, ["colour"])
-    with pytest.raises(InputError, match="no metric"):
-        evaluate(rated, [], PLAN)
-    with pytest.raises(InputError, match="two metrics are called right"):
-        evaluate(rated, [*right_and_wrong(rated), Given("right", judged.people)], PLAN)
-    with pytest.raises(InputError, match="for 12 hypotheses: return one number each"):
-        evaluate(rated, [Given("short", [1.0])], PLAN)
-    with pytest.raises(InputError, match="not a rated set"):
-        read_sets(["nowhere"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +21,6 @@ from scored_segments import error, scored
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 expect = sync_api.expect
 expect.set_options(timeout=60_000)
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 COUNT = 130
 HOSTILE = (
@@ -62,15 +59,6 @@ def address(results: dict[str, CorpusScore], tmp_path_factory: pytest.TempPathFa
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(results, path, ids=[f"doc-{n}" for n in range(COUNT)], resamples=50)
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One headless Chromium for all tests."""
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -173,23 +173,6 @@ def test_a_users_antonyms_replace_the_embedded_ones(rome: Run, texts: str, tmp_p
     assert [json.loads(line)["perturbed"] for line in out.splitlines()] == ["The company released a trivial album."]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "name the texts"),
-        (("FILE", "--perturbation", "typo"), "no perturbation 'typo'"),
-        (("FILE", "--antonyms", "nowhere.tsv"), "nowhere.tsv does not exist"),
-        (("FILE", "--limit", "0"), "not a whole number"),
-        (("nowhere.txt",), "does not exist"),
-    ],
-)
-def test_mistakes_are_one_line(rome: Run, texts: str, words: tuple[str, ...], message: str) -> None:
-    """Exit code 2 and one line that says what is wrong."""
-    code, out, err = rome(*(texts if word == "FILE" else word for word in words))
-    assert code == 2 and message in err and len(err.splitlines()) == 1
-    assert "\n" not in out.strip()
-
-
 def test_a_missing_inflection_library_is_said_once(rome: Run, texts: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without lemminflect the run goes on, says so on standard error with the install line, and inflects nothing."""
     monkeypatch.setattr("rome.data.perturbations.lexicons.find_spec", lambda name: None)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
@@ -288,14 +286,6 @@ def test_lists_are_well_formed() -> None:
         assert all(word not in others and all(others) and others for word, others in rows.items())
     assert {"country", "city", "male name", "female name", "family name", "organisation", "title"} <= set(table("names"))
     assert not {bad for others in table("misspellings").values() for bad in others} & set(table("derivations"))
-
-
-def test_every_list_of_the_rules_is_read() -> None:
-    """No list of rules.json without a rule that names it."""
-    folder = Path(str(files("rome.data")))
-    rules = json.loads((folder / "lexicons" / "rules.json").read_text(encoding="utf-8"))
-    source = "".join(path.read_text(encoding="utf-8") for path in folder.glob("perturbations/*.py"))
-    assert [f"{family}.{name}" for family in rules for name in rules[family] if f'"{family}.{name}"' not in source] == []
 
 
 def test_a_users_lexicon_is_read_and_faults_are_placed(tmp_path: Path) -> None:

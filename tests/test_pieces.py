@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer
-from rome.features.analyser.pieces import batches_of, encode, merge_windows, pooled, touched, windows
+from rome.features.analyser.pieces import batches_of, encode, pooled, touched, windows
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +35,6 @@ def test_batches_hold_every_row_once_and_fit(lengths: list[int], pieces: int) ->
     assert all(len(batch) == 1 or len(batch) * lengths[batch[0]] <= pieces for batch in found)
     order = [lengths[n] for batch in found for n in batch]
     assert order == sorted(order, reverse=True)
-
-
-def test_windows_that_cannot_advance_are_refused() -> None:
-    """An overlap as long as the window would never end."""
-    with pytest.raises(ValueError, match="overlap"):
-        windows(10, 4, 4)
 
 
 def words_of(tokenizer, text: str, words: list[str]) -> list[str]:  # type: ignore[no-untyped-def]
@@ -77,16 +71,6 @@ def test_odd_characters_leave_every_word_a_finite_vector(tokenizer, text: str) -
     encoded = encode(tokenizer, [text], 512)[0]
     spans = [(start, start + 1) for start in range(len(text))]
     assert (pooled(np.ones((len(encoded.ids), 3), np.float32), touched(encoded.spans, spans)) == 1.0).all()
-
-
-def test_a_long_sentence_is_windowed_and_merged_without_loss(tokenizer) -> None:  # type: ignore[no-untyped-def]
-    """2,000 words: every piece appears once after merging, with its own value; no row exceeds the window."""
-    encoded = encode(tokenizer, ["word " * 2000], 512)[0]
-    assert len(encoded.ids) == 2000
-    assert len(encoded.rows) > 1
-    assert max(map(len, encoded.rows)) <= 512
-    values = [np.array([-1.0, *range(start, end), -1.0], np.float32) for start, end in encoded.places]
-    assert merge_windows(encoded, values) == pytest.approx(np.arange(2000))
 
 
 def test_nothing_gives_nothing(tokenizer) -> None:  # type: ignore[no-untyped-def]

@@ -135,4 +135,3 @@ def test_files_of_tests_that_the_matrix_names_exist() -> None:
     """Require every file."""
     files = MATRIX["test_files"](f"{MATRIX['BASE_TESTS']} {MATRIX['MODEL_TESTS']}")
     assert [name for name in files if not (TOP / name).is_file()] == []
-

@@ -39,8 +39,6 @@ EQUAL = {
         ("half a million", "500,000", "500k", "five hundred thousand", "0.5 million", "½ million"),
         ("two dozen", "24", "twenty-four", "twenty four", "2 dozen"),
         ("a hundred", "100", "one hundred", "0.1k"),
-        ("3 billion", "3bn", "three billion", "3,000,000,000", "3000 million"),
-        ("1999", "1,999", "one thousand nine hundred and ninety-nine"),
         ("2025", "two thousand and twenty-five", "two thousand twenty-five", "2,025"),
     ],
     "fractions": [
@@ -61,7 +59,6 @@ EQUAL = {
         ("5-7", "5 to 7", "from 5 to 7", "five to seven", "between 5 and 7", "5–7", "5 – 7"),
         ("5-7 km", "5 to 7 km", "5 km to 7 km", "5000-7000 m", "between 5 and 7 kilometres"),
         ("$5-7", "$5 to $7", "5 to 7 dollars", "between $5 and $7", "from five to seven dollars"),
-        ("5-7 million", "5 million to 7 million", "5,000,000 to 7,000,000", "five to seven million", "5M-7M"),
         ("5-7%", "5% to 7%", "between 5 and 7 percent", "5 to 7 %", "from 5 % to 7 %"),
         ("2011-2015", "2011 to 2015", "from 2011 to 2015", "2011–15", "between 2011 and 2015"),
         ("9:00 to 17:00", "9 a.m. to 5 p.m.", "9 to 5 p.m.", "9am-5pm", "between 9 a.m. and 5 p.m.", "09:00–17:00"),
@@ -70,7 +67,6 @@ EQUAL = {
         ("$1,000", "1000 dollars", "USD 1,000", "1,000 USD", "a thousand dollars", "$1k", "US$1000"),
         ("€5", "5 euros", "five euros", "EUR 5", "5 €", "5 EUR"),
         ("$5 million", "$5M", "5 million dollars", "$5,000,000", "$5m", "five million dollars"),
-        ("£5", "5 pounds", "five pounds", "GBP 5", "500 pence", "5 quid"),
         ("5 p", "5p", "£0.05", "five pence", "0.05 pounds"),
         ("50 cents", "$0.50", "half a dollar", "fifty cents", "0.5 dollars"),
         ("$5.20", "5 dollars and 20 cents", "5 dollars 20 cents", "5.2 dollars", "520 cents"),
@@ -89,7 +85,6 @@ EQUAL = {
         ("7 March 2025", "March 7, 2025", "2025-03-07", "March 7th, 2025", "7 Mar 2025", "the seventh of March 2025"),
         ("31 December 2024", "2024-12-31", "12/31/2024", "31/12/2024", "31.12.2024", "Dec. 31, 2024"),
         ("March 7", "7 March", "7th of March", "March 7th", "the seventh of March", "March the 7th"),
-        ("May 2020", "May, 2020"),
     ],
     "units": [
         ("90 minutes", "an hour and a half", "1.5 hours", "1½ hours", "one and a half hours", "1 hour 30 minutes", "90 min"),
@@ -101,7 +96,6 @@ EQUAL = {
         ("60 km/h", "60 kilometres per hour", "60 kph", "60 km per hour", "sixty kilometers an hour"),
         ("6 ft", "six feet", "72 inches", "2 yards", "6 feet"),
         ("5 m²", "5 square metres", "5 m2", "five square meters", "50000 square centimetres"),
-        ("2 GB", "2000 MB", "two gigabytes", "2 gb", "2,000 megabytes"),
         ("1 year", "12 months", "one year", "a year", "twelve months"),
     ],
     "versions": [
@@ -125,16 +119,13 @@ DIFFERENT = {
         ("It has 12 rooms.", "It has 13 rooms."),
         ("timeout=30", "timeout=300"),
         ("About twelve hundred people came.", "About twelve thousand people came."),
-        ("A Boeing 747 landed.", "A Boeing 737 landed."),
         ("COVID-19 spread.", "COVID-18 spread."),
         ("There were 1,234 cases.", "There were 1,243 cases."),
         ("The town has 5 million people.", "The town has 5 billion people."),
-        ("It is 3.14 exactly", "It is 3.41 exactly"),
         ("Vitamin B12 is low.", "Vitamin B6 is low."),
         ("It supports IPv4 only.", "It supports IPv6 only."),
     ],
     "signs": [
-        ("The account balance is -250 euros.", "The account balance is 250 euros."),
         ("It was minus 5 outside.", "It was 5 outside."),
         ("x = -3", "x = 3"),
         ("The result is −12.", "The result is 12."),
@@ -143,8 +134,6 @@ DIFFERENT = {
     "ranges": [
         ("It takes 5-7 days.", "It takes 5-9 days."),
         ("Open from 9:00 to 17:00.", "Open from 9:00 to 19:00."),
-        ("Ages 5 to 7", "Ages 5 to 8"),
-        ("between 5 and 7 km", "between 5 and 8 km"),
         ("It fell from 7 to 5.", "It fell from 5 to 7."),
     ],
     "fractions": [
@@ -158,7 +147,6 @@ DIFFERENT = {
         ("It costs $5.", "It costs €5."),
         ("It costs $5.", "It costs $50."),
         ("They paid $5 million.", "They paid $5 billion."),
-        ("a fee of 20 euros", "a fee of 30 euros"),
         ("a $5 fee", "a 5 cents fee"),
         ("She earns $20 per hour.", "She earns $25 per hour."),
     ],
@@ -167,11 +155,9 @@ DIFFERENT = {
         ("It starts at 9 a.m.", "It starts at 9 p.m."),
         ("We left at noon.", "We left at midnight."),
         ("Come at half past nine.", "Come at half past ten."),
-        ("The shop closes at 17:00.", "The shop closes at 18:00."),
     ],
     "dates": [
         ("It is due 2024-12-31.", "It is due 2024-12-13."),
-        ("born on 7 March 2025", "born on 8 March 2025"),
         ("born on 7 March 2025", "born on March 7, 2024"),
         ("in May 2020", "in June 2020"),
         ("due on March 7", "due on 2025-04-07"),
@@ -181,26 +167,17 @@ DIFFERENT = {
         ("It is 20 degrees Celsius.", "It is 20 degrees Fahrenheit."),
         ("It is 20 °C.", "It is 20 °F."),
         ("It is 5 km away.", "It is 5 miles away."),
-        ("It took 90 minutes.", "It took 90 hours."),
         ("Take 5 mg of it.", "Take 5 g of it."),
         ("Take 5 mg daily.", "Take 5 ml daily."),
-        ("It takes two weeks.", "It takes two days."),
         ("It weighs 5 kg.", "It weighs 15 kg."),
     ],
     "versions": [
         ("Install v2.10.", "Install v2.1."),
         ("needs version 3.10", "needs version 3.1"),
         ("upgrade to 1.2.3", "upgrade to 1.3.2"),
-        ("Release 2.0 is out.", "Release 2.1 is out."),
         ("ping 192.168.0.1", "ping 192.168.0.10"),
     ],
-    "scores": [
-        ("They won 2-1.", "They won 1-2."),
-        ("They won 2-1", "They won 3-1"),
-        ("won by 3:1", "won by 1:3"),
-        ("a 6-4 win", "a 4-6 win"),
-        ("They lost 0-2 at home.", "They lost 0-3 at home."),
-    ],
+    "scores": [("They won 2-1.", "They won 1-2."), ("They won 2-1", "They won 3-1"), ("won by 3:1", "won by 1:3")],
     "sequences": [
         ("The code is 4 4 7 1.", "The code is 4 7 1."),
         ("The code is 4471.", "The code is 471."),
@@ -212,8 +189,6 @@ DIFFERENT = {
     "ordinals": [
         ("He was the 3rd.", "He was the 4th."),
         ("the 21st century", "the 20th century"),
-        ("She came fifth.", "She came sixth."),
-        ("on the 3rd floor", "on the 5th floor"),
         ("the twenty-first day", "the twenty-second day"),
     ],
 }
@@ -225,17 +200,7 @@ EXCHANGED = [
         "He moved to Graz in 2015 and to Linz in 2011.",
         "He moved to Linz in 2015 and to Graz in 2011.",
     ),
-    (
-        "Multiply the length by 2 and the width by 3.",
-        "Multiply the length by 3 and the width by 2.",
-        "Multiply the width by 3 and the length by 2.",
-    ),
     ("2 adults with 3 children", "3 adults with 2 children", "3 children with 2 adults"),
-    (
-        "Adults pay $9, students $6, children $3.",
-        "Adults pay $6, students $3, children $9.",
-        "Children $3, students $6, adults pay $9.",
-    ),
     ("Mix 200 g of flour and 50 g of sugar.", "Mix 50 g of flour and 200 g of sugar.", "Mix 50 g of sugar and 200 g of flour."),
     ("Lunch is at 12:30, dinner at 19:00.", "Lunch is at 19:00, dinner at 12:30.", "Dinner is at 7 p.m., lunch at 12:30."),
 ]
@@ -369,29 +334,13 @@ def test_words_with_another_meaning_are_unsure(text: str, sure: bool) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "no number here",
-        "They may march on.",
-        "He must decide soon.",
-        "someone often",
-        "x ** y",
-        "x²",
-        "a bit",
-        "\0",
-        "-",
-        "$",
+        *("", "x ** y", "x²", "a bit", "\0", "-", "$"),
+        *("no number here", "They may march on.", "He must decide soon.", "someone often"),
     ],
 )
 def test_texts_without_quantities(text: str) -> None:
     """Words that contain or resemble number words are no quantities."""
     assert quantities_of(text) == ()
-
-
-@pytest.mark.parametrize("text", [*SENTENCES, " ".join(SENTENCES)])
-def test_a_text_equals_itself(text: str) -> None:
-    """Each quantity is equal to itself."""
-    found = quantities_of(text)
-    assert found and compared(text, text) == QuantitiesCompared(tuple(zip(found, found, strict=True)), ())
 
 
 @pytest.mark.parametrize("number", range(0, len(SENTENCES), 3))
@@ -402,13 +351,6 @@ def test_equality_is_symmetric(number: int) -> None:
         forth, back = compared(a, b), compared(b, a)
         assert {(x, y) for x, y in forth.equal} == {(y, x) for x, y in back.equal}
         assert {(x, y) for x, y in forth.different} == {(y, x) for x, y in back.different}
-
-
-def test_order_of_sentences_does_not_matter() -> None:
-    """Sentences in another order give equal quantities only."""
-    texts = ["Adults pay $9.", "The tower is 120 m tall.", "It opened on 7 March 2025.", "It closes at 17:00.", "They won 2-1."]
-    pairs = compared(" ".join(texts), " ".join(reversed(texts)))
-    assert len(pairs.equal) == len(texts) and pairs.different == ()
 
 
 PIECES = st.sampled_from(

@@ -17,16 +17,8 @@ from rome.reports.text import table_text
 NAN, INF = float("nan"), float("inf")
 NASTY = (
     *("<script>document.title='taken'</script>", '"><img src=x onerror="document.title=1">', "</table></section>", "&amp;&lt;"),
-    *(
-        "a\tb\nc\r\nd",
-        "\\n is no line end",
-        "nul \x00 bell \x07",
-        "\u202eleft to right",
-        "  two  spaces ",
-        "",
-        "$x_1$",
-        "漢字 🙂",
-    ),
+    *("a\tb\nc\r\nd", "\\n is no line end", "nul \x00 bell \x07", "\u202eleft to right"),
+    *("  two  spaces ", "", "$x_1$", "漢字 🙂"),
 )
 TEXTS = Table(
     "texts",

@@ -11,20 +11,15 @@ from pairs_metric import PairsMetric
 
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.values import FEATURES
-from rome.integrations.columns import COLUMNS, RowOptions, ScoreBatches, own_metric, score_rows
+from rome.integrations.columns import COLUMNS, RowOptions, ScoreBatches, score_rows
 
 GOOD = [("A cat sat.", "A cat sat."), ("A dog ran.", "A dog sat."), (["One.", "Two."], "Two."), ("It rains.", "")]
 BAD: list[tuple[Any, Any, str]] = [
     (None, "a", "reference is None, not a text"),
     ("a", None, "hypothesis is None, not a text"),
-    ("a", float("nan"), "hypothesis is a missing value"),
     ("", "a", "reference is empty"),
-    ("  ", "a", "reference is empty"),
     ([], "a", "reference is an empty list"),
     (["a", None], "a", r"reference\[1\] is None"),
-    ("a", 7, "hypothesis is of type int"),
-    (b"a", "a", "reference is of type bytes"),
-    ({"a": 1}, "a", "reference is of type dict"),
     ("a", "\ud800", "lone surrogate"),
 ]
 
@@ -103,19 +98,3 @@ def test_a_metric_whose_rows_depend_on_each_other_is_refused(fake_metric: Any) -
 
     with pytest.raises(InputError, match="score_rows scores batch by batch"):
         score_rows(columns(GOOD), Dependent())
-
-
-def test_rows_of_the_real_metric_are_the_same_in_any_company() -> None:
-    """Whatever the order and the batches: equal to 1e-6."""
-    rows = [
-        ("Shakespeare wrote the play Macbeth in 1606.", "The play Macbeth was written by Shakespeare in 1606."),
-        (["The results were good.", "Results were pleasing."], "Result was pleasing."),
-        ("He bought three apples, two pears and a melon at the market.", "He buyed three apple and melon at market."),
-        ("It rains.", ""),
-    ]
-    metric = own_metric(models="small")()
-    together = score_rows(columns(rows), metric)
-    metric._analyses._memory.clear()
-    alone = [score_rows(columns([row]), metric) for row in rows]
-    for name in ("score", *FEATURES):
-        assert together[name] == pytest.approx([out[name][0] for out in alone], abs=1e-6)

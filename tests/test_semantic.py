@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from rome.exceptions import InputError
 from rome.features.idf import IdfTable
 from rome.features.matching import cosines, unit_vectors
-from rome.features.semantic import Semantic, SemanticConfig, align, soft_cost, transport_plan
+from rome.features.semantic import Semantic, SemanticConfig, align, transport_plan
 from rome.features.values import Analysis
 
 from handmade import WIDTH, analysis
@@ -164,19 +164,6 @@ def test_what_is_no_share_is_refused(rho: object) -> None:
     for name in ("rho", "penalty", "coverage"):
         with pytest.raises(InputError, match=re.escape(f"{name} must be in [0, 1]")):
             semantic(**{name: rho})
-
-
-def test_soft_cost_follows_equation_4() -> None:
-    """Costs of a crossed alignment, by hand: 1 - cos exp(-|j - i| / max(p, q) * difference); below delta and unaligned 1 - rho cos."""
-    similarity = np.array([[0.1, 0.8], [0.2, -0.1]])
-    rows, columns = align(similarity)
-    assert list(zip(rows, columns, strict=True)) == [(0, 1), (1, 0)]
-    aligned = 1 - 0.8 * np.exp(-0.5 * 0.5)
-    for rho, expected in ((0.0, [[1, aligned], [1, 1]]), (0.5, [[0.95, aligned], [0.9, 1]])):
-        cost = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5, rho=rho))
-        assert cost == pytest.approx(np.array(expected))
-    weaker = soft_cost(similarity, rows, columns, SemanticConfig(delta=0.5, penalty=0.2))
-    assert weaker[0, 1] == pytest.approx(1 - 0.8 * np.exp(-0.2 * 0.5 * 0.5))
 
 
 def test_the_penalty_goes_from_none_to_the_papers() -> None:

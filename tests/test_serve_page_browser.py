@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,8 +24,6 @@ from serving import running  # noqa: E402
 
 expect = sync_api.expect
 expect.set_options(timeout=60_000)
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 REFERENCE, HYPOTHESIS = "The cat sleeps on the mat.", "The dog sleeps on the <b>rug</b>."
 
 Open = Callable[..., Any]
@@ -52,14 +49,6 @@ class WordMetric(PairsMetric):
 def server() -> Iterator[ScoreServer]:
     with running(WordMetric, limits=Limits(max_characters=200, max_references=3)) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

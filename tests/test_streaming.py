@@ -220,22 +220,6 @@ def test_interrupted_runs_end_with_the_same_bytes(
     assert output.read_bytes() == (tmp_path / "whole").read_bytes() and not kept.exists()
 
 
-def test_a_worker_that_dies_ends_the_run(
-    rome: Run, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One line, and the same command continues with the finished blocks."""
-    monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
-    pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.tsv"
-    lines = [f"reference {n}\thypothesis {n}" for n in range(210)]
-    lines[150] = "reference\tkill1"
-    pairs.write_text("\n".join(["reference\thypothesis", *lines]) + "\n")
-    words = ("score", pairs, "--format", "tsv", "--workers", "2", "--output", output)
-    assert rome(*words) == 3
-    err = capsys.readouterr().err
-    assert "a worker was killed" in err and err.count("\n") == 1 and not output.exists()
-    assert rome(*words) == 0 and len(output.read_text().splitlines()) == 211
-
-
 MEASURED = """
 import resource, sys
 sys.path.append({tests!r})

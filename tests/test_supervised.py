@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -221,13 +220,3 @@ def test_the_supervised_score_is_its_own_metric(package: Path, supervised: Path)
     features = Features(RoMe(progress=False, combiner=net()))
     same = RomeScore(features, net(RatedSource("x", "0"))).score([["a b", "a c"]], ["a c"])
     assert same == RomeScore(features).score([["a b", "a c"]], ["a c"]) == net().score(np.ones((1, 4)))
-
-
-def test_labels_need_no_model() -> None:
-    """Combining with a supervised net imports no torch and no transformers."""
-    import subprocess
-
-    modules = "rome.combining.combiner, rome.combining.signature, rome.reports.tables"
-    code = f"import sys, {modules}; print({{'torch', 'transformers'}} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "set()"

@@ -13,18 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthesis_models import FakeFiller, hypothesis_of
 
-from rome.exceptions import InputError
-from rome.train.synthesis.edits import (
-    TYPES,
-    Draft,
-    Operation,
-    Word,
-    deletion,
-    error_type,
-    filling,
-    swap,
-    words_of,
-)
+from rome.train.synthesis.edits import TYPES, Draft, Operation, Word, deletion, error_type, filling, swap, words_of
 from rome.train.synthesis.fillers import FillRequest, Seq2SeqFiller, load_filler
 from rome.train.synthesis.pairs import SyntheticPair
 from rome.train.synthesis.sescore import SEScorePipeline, SEScoreSettings
@@ -210,13 +199,9 @@ def test_types_are_those_of_table_1(operation: Operation, expected: str) -> None
     [
         ("the film, but", lambda t, w: deletion(t, w[1].start, w[1].end), "the, but"),
         ("the film, but", lambda t, w: deletion(t, w[2].start, w[2].end), "the film but"),
-        ("the film ends", lambda t, w: deletion(t, w[0].start, w[0].end), "film ends"),
         ("the film ends", lambda t, w: deletion(t, w[2].start, w[2].end), "the film"),
         ('see the "film" now', lambda t, w: deletion(t, w[2].start, w[2].end), 'see the film" now'),
         ("the film, but", lambda t, w: filling(t, w[2].start, w[2].start, "old"), "the film old, but"),
-        ("the film ends", lambda t, w: filling(t, 0, 0, "old"), "old the film ends"),
-        ("the film ends", lambda t, w: filling(t, w[1].start, w[1].start, ","), "the, film ends"),
-        ('the "film" ends', lambda t, w: filling(t, w[4].start, w[4].start, "old"), 'the "film" old ends'),
         ('the "film" ends', lambda t, w: filling(t, w[2].start, w[2].start, "old"), 'the "old film" ends'),
         ("the film, but", lambda t, w: filling(t, w[2].start, w[2].end, "and"), "the film and but"),
         ("the film,) but", lambda t, w: filling(t, w[3].start, w[3].end, "and"), "the film, and but"),
@@ -406,14 +391,6 @@ def test_an_infilling_model_fills_what_belongs_there() -> None:
     found = filler.fill([there, gap])
     assert found[0][0][0] == "two old dogs" and {word for word, _ in found[1][:2]} == {"cat", "two old dogs"}
     assert found[0][0][1] > 0.5
-
-
-@pytest.mark.parametrize(("kind", "message"), [("encoder", "BertModel with no weights for cls"), ("gpt", "GPT2LMHeadModel")])
-def test_checkpoints_of_the_wrong_kind_are_named(checkpoints: dict[str, str], kind: str, message: str) -> None:
-    """Before anything is filled, with the checkpoint's name and what it is."""
-    with pytest.raises(InputError, match=message) as raised:
-        load_filler(checkpoints[kind])
-    assert checkpoints[kind] in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_a_span_is_filled_word_by_word_and_marks_are_drawn(checkpoints: dict[str, str]) -> None:

@@ -99,7 +99,10 @@ def test_bertscore_parts_and_its_f1_agree() -> None:
     table = columns([pair(*texts)], [SIGNALS["bertscore"]()])
     assert table["bertscore_precision"] == pytest.approx(precision, abs=1e-5)
     assert table["bertscore_recall"] == pytest.approx(recall, abs=1e-5)
-    assert table["bertscore_f1"][0] == score([texts])[0]
+    assert (
+        table["bertscore_f1"][0] == score([texts])[0] == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-6)
+    )
+    assert score([("", ""), ("", "a"), ("a", "")]) == [1.0, 0.0, 0.0]
 
 
 def test_the_flag() -> None:

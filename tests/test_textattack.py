@@ -13,13 +13,7 @@ import numpy as np
 import pytest
 
 from rome.exceptions import ModelMissingError
-from rome.train.common.textattack import (
-    CHARACTER_OPERATIONS,
-    Perturber,
-    Request,
-    Vocabulary,
-    nearest,
-)
+from rome.train.common.textattack import CHARACTER_OPERATIONS, Perturber, Request, Vocabulary, nearest
 from rome.train.scorer.chains import make_pairs
 from rome.train.scorer.pairs import TrainingPair
 from rome.train.synthesis.severities import Edits, Verdict
@@ -54,11 +48,6 @@ class FakeSeverity:
     def of(self, edits: Edits) -> list[Verdict]:
         """Judge each edit."""
         return [(True, {"weight": 0.3})] * len(edits)
-
-
-def changed(text: str) -> int:
-    """Words of TEXT that are gone from the text, by position-free counting."""
-    return sum(word not in text.split() for word in TEXT.split())
 
 
 @pytest.mark.parametrize(

@@ -16,23 +16,6 @@ PAIRS = [(reference, hypothesis) for reference, hypotheses in ANSWERS.items() fo
 THREADS, ROUNDS = 4, 2
 
 
-@pytest.mark.parametrize("threads", [16])
-def test_another_thread_gets_the_numbers_of_the_first(threads: int) -> None:
-    """Whoever loads the models, all at once or one pair at a time, with as many threads within as asked for."""
-    alone = RoMe(models="small", progress=False, threads=1)
-    expected = alone.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
-    metric = RoMe(models="small", progress=False, threads=threads)
-    with ThreadPoolExecutor(1) as pool:
-        found = [
-            pool.submit(metric.score, references=[reference], hypotheses=[hypothesis]).result()[0]
-            for reference, hypothesis in PAIRS[:4]
-        ]
-    metric._analyses._memory.clear()
-    again = metric.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
-    assert again.scores == pytest.approx(expected.scores, abs=1e-6)
-    assert [one.score for one in found] == pytest.approx(expected.scores[:4], abs=1e-6)
-
-
 @pytest.mark.parametrize("stored", [False, True])
 def test_four_threads_get_the_scores_of_one(stored: bool, tmp_path: Path) -> None:
     """Models are loaded, texts analysed, prepared and compared at the same time, in every order, in memory or with a store."""

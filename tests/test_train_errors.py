@@ -13,7 +13,7 @@ import pytest
 import torch
 from interrupted import interrupt
 from tiny_lessons import GROUP, LESSONS, TEXTS, generated, write_sources
-from tiny_reader import batch_of, batches_of, lessons_of, write_reader, write_trunk
+from tiny_reader import batches_of, lessons_of, write_reader, write_trunk
 
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
@@ -50,17 +50,6 @@ def lessons(tiny: Path) -> Lessons:
 def new_net(tiny: Path) -> PairNet:
     torch.manual_seed(5)
     return PairNet(load_trunk(tiny / "encoder"), 1, 4)
-
-
-def test_padding_does_not_change_a_reading(tiny: Path) -> None:
-    """A pair alone and beside a longer one."""
-    pairs, net = [("It rains.", "It snows now."), ("The old dog saw. " * 9, "A dog, it saw a house. " * 7)], load_reader(tiny)
-    both = net(batch_of(pairs, tiny))
-    for row, pair in enumerate(pairs):
-        alone = net(batch_of([pair], tiny))
-        real = int(alone.real.sum())
-        torch.testing.assert_close(both.logits[row, :real], alone.logits[0, :real], atol=1e-5, rtol=1e-5)
-        torch.testing.assert_close(both.amount[row], alone.amount[0], atol=1e-5, rtol=1e-5)
 
 
 # Losses and figures
@@ -234,13 +223,3 @@ def test_further_layers_are_packed_stored_and_read(tiny: Path, lessons: Lessons,
     added = {name for name in grown if name.startswith("layers.")}.difference(before)
     assert added and all(not grown[name].any() for name in added if name.endswith(".up"))
     assert all(torch.allclose(grown[name], tensor, atol=1e-6) for name, tensor in stored.items())
-
-
-def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each number of the recipe has a text from its class and its default."""
-    parser = argparse.ArgumentParser()
-    recipe.add_arguments(parser)
-    for action in parser._actions:
-        assert action.help and not action.help.startswith(" ("), action.option_strings
-    parser.print_help()
-    assert "Layers of the trunk that read each text alone" in " ".join(capsys.readouterr().out.split())

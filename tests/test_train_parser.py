@@ -16,16 +16,9 @@ from tiny_trees import write_trees
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parser import (
-    ParsedSentence,
-    ParsedWord,
-    SurfaceToken,
-    embedded_parser,
-    model_file,
-    package_parser,
-)
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, SurfaceToken, embedded_parser, model_file, package_parser
 from rome.features.analyser.weights import load_checkpoint, save_checkpoint
-from rome.train.common.recipe import FIELDS, folder_size, read_card, write_card
+from rome.train.common.recipe import FIELDS, folder_size, read_card
 from rome.train.parser import recipe
 from rome.train.parser.recipe import STAGES, export_model, to_conllu
 
@@ -160,11 +153,3 @@ def test_conllu_has_a_line_a_word_and_one_for_each_multi_word_token():
         "2\tn't\tnot\tPART\tRB\t_\t1\tadvmod\t_\t_",
         "",
     ]
-
-
-def test_a_card_has_every_field_and_no_other(tmp_path):
-    """Machine and size are filled in, what is not given is null."""
-    (tmp_path / "model.bin").write_bytes(b"12345")
-    write_card(tmp_path, name="x", figures={"F1": 1.0})
-    card = read_card(tmp_path)
-    assert tuple(card) == FIELDS and card["size_bytes"] == 5 and "torch" in card["machine"] and card["steps"] is None

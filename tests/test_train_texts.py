@@ -96,12 +96,6 @@ def test_marks_stand_on_what_an_edit_did(case: tuple[Text, list[NamedChange]]) -
         assert mark.new or not new.strip()
 
 
-def test_changes_that_touch_do_not_fit() -> None:
-    """Edits must leave something between them."""
-    one, beside, apart = (NamedChange("c", "none", ((a, b, "x"),)) for a, b in ((0, 3), (3, 5), (4, 5)))
-    assert not fits([one, beside]) and not fits([one, one]) and fits([apart, one]) and fits([])
-
-
 def test_sentences_after_edits() -> None:
     """What is put in at the end of a sentence belongs to it, and a sentence that is taken away is gone."""
     one = plain("It rains. We go.")
@@ -113,7 +107,6 @@ def test_sentences_after_edits() -> None:
 
     assert cut((8, 8, " now")) == ["It rains now.", "We go."] and cut((9, 9, "!")) == ["It rains.!", "We go."]
     assert cut((0, 10, "")) == ["We go."] and cut((10, 12, "They")) == ["It rains.", "They go."]
-    assert cut((0, 16, "No.")) == ["No.", "No."][: len(cut((0, 16, "No.")))]
 
 
 def test_plain_texts_are_cut_by_a_rule() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,16 +17,7 @@ from rome.features.analyser.trees import SPELLINGS, ParsedTree, TreeHead, WordRo
 from rome.features.analyser.weights import quantise
 from rome.train.common.training import padded
 from rome.train.parser import trees as tree_data
-from rome.train.parser.trees import (
-    BITS,
-    TreeExample,
-    examples_of,
-    labels_of,
-    loss_of,
-    save_head,
-    tree_batches,
-    tree_figures,
-)
+from rome.train.parser.trees import BITS, TreeExample, examples_of, labels_of, loss_of, save_head, tree_figures
 
 MIXED, WIDTH = 3, 48
 LABELS = {
@@ -154,20 +144,6 @@ def test_a_spelling_adds_to_the_word_and_its_rows(head: TreeHead) -> None:
     torch.testing.assert_close(words, own)
 
 
-def test_missing_words_change_nothing(head: TreeHead) -> None:
-    """In training, words that only fill a batch up are nobody's head, and the scores of the others stay as they are."""
-    torch.manual_seed(6)
-    words = torch.randn(2, 6, WIDTH)
-    missing = torch.zeros(2, 6, dtype=torch.bool)
-    missing[1, 4:] = True
-    both, alone = head.scores(words, missing), head.scores(words[1:, :4])
-    torch.testing.assert_close(both.arcs[1, :3, :4], alone.arcs[0])
-    assert both.arcs[1, :, 4:].isneginf().all() and both.arcs[0].isfinite().all()
-    heads = torch.tensor([[2, 0, 2]])
-    filled = head.relation_scores(both, torch.cat([heads, torch.zeros(1, 2, dtype=torch.long)], dim=1).expand(2, -1))
-    torch.testing.assert_close(filled[1, :3], head.relation_scores(alone, heads)[0])
-
-
 # On disk
 
 
@@ -242,30 +218,6 @@ def test_what_cannot_be_learned_is_left_out(pieces: WordPieces) -> None:
     labels = {"upos": ("X",), "xpos": ("FW",), "feats": ("_",), "relation": ("root",)}
     given = [sentence("dog"), sentence("dog " * tree_data.LONGEST), sentence("\u200f")]
     assert [len(example.pieces) for example in examples_of(given, pieces, labels)] == [3]
-
-
-def example(length: int, number: int) -> TreeExample:
-    """One of so many pieces."""
-    return TreeExample((101, number, *range(1000, 1000 + length - 3), 102), places_of(length), {}, torch.zeros(length - 2))
-
-
-def test_batches_hold_every_example_once_a_round() -> None:
-    """Sentences of like length, about as many pieces as asked for; a longer one stands alone; the next round has another order."""
-    examples = [example(3 + n % 30, n) for n in range(90)]
-    stream = tree_batches(examples, random.Random(0), 60)
-    rounds: list[list[int]] = []
-    for _ in range(2):
-        seen: list[int] = []
-        while len(seen) < len(examples):
-            batch = next(stream)
-            lengths = [len(one.pieces) for one in batch]
-            assert max(lengths) - min(lengths) <= 8 and (len(batch) == 1 or len(batch) * min(lengths) <= 60)
-            seen += [one.pieces[1] for one in batch]
-        assert sorted(seen) == list(range(90))
-        rounds.append(seen)
-    assert rounds[0] != rounds[1] and rounds[0] != sorted(rounds[0])
-    (alone,) = next(tree_batches([example(30, 1)], random.Random(0), 10))
-    assert len(alone.pieces) == 30
 
 
 def states_of(examples: Sequence[TreeExample]) -> list[torch.Tensor]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rome.data.readers.lines import text_lines
 from rome.exceptions import InputError
 from rome.results import corpus as stored
 from rome.results.corpus import iter_scores
@@ -35,7 +35,7 @@ def from_standard_input(path: str) -> list[str]:
         return read_lines("-")
 
 
-READERS: list[Callable[[str], list[str]]] = [read_lines, by_line, from_standard_input]
+READERS: list[Callable[[str], list[str]]] = [read_lines, by_line, from_standard_input, text_lines]
 
 
 @contextmanager
@@ -112,12 +112,3 @@ def test_a_stored_score_without_end_is_refused(tmp_path: Path, monkeypatch: pyte
     with memory_below(6 * MIB), pytest.raises(InputError, match=r"s\.jsonl\.gz:1: the line has over 1 MiB: write it without"):
         list(iter_scores(path))
     assert list(iter_scores(bomb(tmp_path / "blank.jsonl.gz", b"\n", 200_000))) == []
-
-
-@pytest.mark.parametrize("content", ["[" * 100_000, '{"id": ' * 100_000, json.dumps({"id": 1, "components": {}}), "7", "{"])
-def test_a_stored_score_that_is_none_is_placed(tmp_path: Path, content: str) -> None:
-    """Whatever stands in the line: file, line and remedy."""
-    (tmp_path / "s.jsonl").write_text(f"\n{content}\n")
-    with pytest.raises(InputError, match=r"s\.jsonl:2: .*give what `rome score --format jsonl --evidence` wrote") as caught:
-        list(iter_scores(str(tmp_path / "s.jsonl")))
-    assert "\n" not in str(caught.value)

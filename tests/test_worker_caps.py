@@ -18,12 +18,7 @@ MANY = str(10**9)
 
 @pytest.mark.parametrize(("count", "workers", "most"), [(SMALL, "6", 1), (9 * SMALL, "6", 6), (9 * SMALL, MANY, 9)])
 def test_workers(
-    count: int,
-    workers: str,
-    most: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    count: int, workers: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One block is done in this process; more than there are processors never start."""
     monkeypatch.setattr("rome.batch.blocks.MOST_PAIRS", SMALL)
