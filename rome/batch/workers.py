@@ -9,9 +9,10 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import active_children, get_context, parent_process
 from typing import Any, TypeVar
@@ -46,21 +47,31 @@ def run_in_order(
     if workers == 1:
         yield from map(make(), tasks)
         return
-    rest, running, before = iter(tasks), deque[Future[Result]](), set(active_children())
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(make,)) as executor:
-        try:
+    rest, running = iter(tasks), deque[Future[Result]]()
+    try:
+        with _pool(make, workers) as submit:
             while True:
-                running.extend(executor.submit(_work, task) for task in islice(rest, AHEAD * workers - len(running)))
+                running.extend(map(submit, islice(rest, AHEAD * workers - len(running))))
                 if not running:
                     return
                 yield running.popleft().result()
-        except BaseException as error:  # the processes end at once
+    except BrokenProcessPool as error:
+        raise StoreError(
+            "a worker was killed, perhaps for lack of memory: take fewer workers; with --output the same command continues"
+        ) from error
+
+
+@contextmanager
+def _pool(make: Callable[[], Any], workers: int) -> Iterator[Callable[[Any], Future[Any]]]:
+    """Yield a function that submits a task to a pool of processes, which end at once when the block fails."""
+    before = set(active_children())
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(make,)) as executor:
+        try:
+            yield lambda task: executor.submit(_work, task)
+        except BaseException:
             for worker in set(active_children()) - before:
                 worker.terminate()
             executor.shutdown(cancel_futures=True)
-            if isinstance(error, BrokenProcessPool):
-                remedy = "take fewer workers; with --output the same command continues"
-                raise StoreError(f"a worker was killed, perhaps for lack of memory: {remedy}") from error
             raise
 
 
