@@ -99,7 +99,7 @@ def test_stored_features_are_scored_again_without_torch(folder: Path, metric: Ro
     columns = ("--reference-column", "gold", "--hypothesis-column", "wrong")
     assert main(["features", f"{folder}/outputs.tsv", *columns, "--output", str(path)], metric=lambda _: metric) == 0
     program = "import sys; sys.modules['torch'] = None; from rome.cli import main; sys.exit(main(['rescore', sys.argv[1], '-f', 'jsonl']))"
-    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-I", "-c", program, path], capture_output=True, text=True, check=True)
     stored = [json.loads(line)["score"] for line in (folder / "wrong.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [json.loads(line)["score"] for line in done.stdout.splitlines()] == pytest.approx(stored, abs=1e-6)
 
