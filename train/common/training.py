@@ -18,6 +18,7 @@ from transformers import AutoModel
 
 from rome.features.analyser.acceptability import HIDDEN
 from rome.features.analyser.encoder import stored_tensors
+from rome.features.analyser.fill_head import NAMES
 from rome.features.analyser.transformer import pretrained
 from rome.storage.files import atomic_path
 from rome.train.common.recipe import TrainingOptions
@@ -209,16 +210,6 @@ def padded(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     ids = pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
     lengths = torch.tensor([len(row) for row in rows])
     return ids, torch.arange(ids.shape[1]) < lengths[:, None]
-
-
-NAMES = {
-    "self_attn.out_proj": "attention.output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "linear1": "intermediate.dense",
-    "linear2": "output.dense",
-    "norm2": "output.LayerNorm",
-}
-"""Names of the parts of a transformer layer in torch and in BERT."""
 
 
 def torch_layer(layer: nn.Module) -> dict[str, torch.Tensor]:
