@@ -6,6 +6,7 @@ import csv
 import errno
 import gzip
 import io
+import lzma
 import os
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,11 @@ def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[s
 
 
 @pytest.mark.parametrize(
-    "content", [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"\xef\xbb\xbfa\nb\n", gzip.compress(b"a\nb\n", mtime=0)]
+    "content",
+    [b"a\nb\n", b"a\nb", b"a\r\nb\r\n", b"\xef\xbb\xbfa\nb\n", gzip.compress(b"a\nb\n", mtime=0), lzma.compress(b"a\nb\n")],
 )
 def test_usual_ways_to_write_lines_are_one(tmp_path: Path, content: bytes) -> None:
-    """With or without a last line end, with Windows line ends, with a byte order mark, gzipped: the same two lines."""
+    """With or without a last line end, with Windows line ends, with a byte order mark, compressed: the same two lines."""
     assert read_lines(write(tmp_path, "a.txt", content)) == ["a", "b"]
 
 

@@ -79,13 +79,13 @@ def test_ordinary_compressed_text_passes(tmp_path: Path, read: Callable[[str], l
 
 
 @pytest.mark.parametrize(
-    "content", [gzip.compress(b"\n" * 999, mtime=0)[:-9], gzip.compress(b"\n", mtime=0)[:12], b"\x1f\x8b", b"\x1f\x8b\x08\0x"]
+    "content", [gzip.compress(b"\n" * 999, mtime=0)[:-9], gzip.compress(b"\n", mtime=0)[:12], b"\x1f\x8b", b"\x1f\x8b\x08\0x", b"\xfd7zXZ\0"]
 )
 @pytest.mark.parametrize("read", [*READERS, lambda path: list(iter_scores(path))])
 def test_damaged_compression_is_named(tmp_path: Path, read: Callable[[str], list[str]], content: bytes) -> None:
-    """A file that ends too early or is no gzip after its first bytes."""
+    """A file that ends too early or is no archive after its first bytes."""
     (tmp_path / "d.gz").write_bytes(content)
-    with pytest.raises(InputError, match=r"d\.gz is a damaged gzip file .*: compress or copy it again"):
+    with pytest.raises(InputError, match=r"d\.gz is a damaged gzip or xz file .*: compress or copy it again"):
         read(str(tmp_path / "d.gz"))
 
 

@@ -1,4 +1,4 @@
-"""Read text files line by line, gzip or not, with every fault placed; write files whole or not at all."""
+"""Read text files line by line, compressed or not, with every fault placed; write files whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import errno
 import gzip
 import io
 import json
+import lzma
 import os
 import secrets
 import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO
+from typing import IO, Any, BinaryIO, TextIO
 
 from rome.exceptions import InputError, RomeError
 
 STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
+_PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file), b"\xfd7zXZ\0": lzma.LZMAFile}
+"""What unpacks a file, by its first bytes."""
 _PARQUET = b"PAR1"
 _FOREIGN = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "an Excel, Word or ZIP file"}
 """First bytes of files that are sometimes given in place of texts."""
 _LONGEST = 1 << 26
 """Bytes of a line; no line of texts that can be scored is nearly as long."""
 _ROOM, _MOST_RATIO = 1 << 26, 200
-"""Bytes that any gzip file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
+"""Bytes that any compressed file may unpack to, and how many times its own size a larger one may: texts reach about 20, a bomb 1,000."""
 _KEPT = 48
 """Characters of a file's name in the name of its temporary file, whose length is limited."""
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -42,8 +44,8 @@ def named(path: str) -> str:
 def read_lines(path: str) -> list[str]:
     """Return the lines of a UTF-8 file, or of standard input for ``-``, without their line ends.
 
-    Only LF and CR LF end a line, so that a rare separator inside a text never splits a segment. A byte order mark is dropped, gzip is
-    recognised by its first bytes, an empty file has no lines, and a final line end starts no new line.
+    Only LF and CR LF end a line, so that a rare separator inside a text never splits a segment. A byte order mark is dropped, gzip and xz
+    are recognised by their first bytes, an empty file has no lines, and a final line end starts no new line.
 
     Raises InputError that names the file, the line where it can, and the remedy.
     """
@@ -103,22 +105,23 @@ def _parquet_rows(stream: IO[bytes], name: str) -> Iterator[str]:
 
 
 def raw_lines(stream: IO[bytes], name: str, longest: int, remedy: str, *, bounded: bool = True) -> Iterator[bytes]:
-    """Yield the lines of a seekable file, gzip or not, each with its end.
+    """Yield the lines of a seekable file, compressed or not, each with its end.
 
     Raises InputError before a line of over ``longest`` bytes is in memory.
 
     Parameters
     ----------
     bounded
-        First refuse a gzip file that unpacks to over 64 MiB and over 200 times its size.
+        First refuse a compressed file that unpacks to over 64 MiB and over 200 times its size.
     """
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
-    is_packed = stream.read(len(_GZIP)) == _GZIP
+    start = stream.read(8)
     stream.seek(0)
-    content: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=stream) if is_packed else stream
+    unpack = next((unpack for mark, unpack in _PACKED.items() if start.startswith(mark)), None)
+    content = stream if unpack is None else unpack(stream)
     with as_input_error(name):
-        if is_packed and bounded:
+        if unpack is not None and bounded:
             most = max(_ROOM, _MOST_RATIO * size)
             while part := content.read(1 << 20):
                 most -= len(part)
@@ -136,8 +139,8 @@ def as_input_error(name: str) -> Iterator[None]:
     """Raise an error while a file is opened or read as an InputError that names it."""
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name} is a damaged gzip file ({error}): compress or copy it again") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
+        raise InputError(f"{name} is a damaged gzip or xz file ({error}): compress or copy it again") from error
     except IsADirectoryError as error:
         raise InputError(f"{name} is a directory: name a file in it") from error
     except FileNotFoundError as error:

@@ -226,7 +226,7 @@ def tune(arguments: argparse.Namespace, options: ErrorsOptions, names: Sequence[
     train_on = train_on.only(np.flatnonzero(~np.isnan(known)))
     own = list(ratings.Rated(train_on, ratings.costs_of(train_on, known[~np.isnan(known)]))(random.Random(options.seed), 1.0))
     further = further_sources(names, options, arguments.synthesized) if options.share else {}
-    others = sources.lessons(further, names, options.seed, 1 / 12) if options.share else ()
+    others = sources.lessons(further, names, options.seed, 1 / sources.DRAWN) if options.share else ()
     lessons = pack(ratings.mixed(own, others, options.share, random.Random(options.seed)), pieces_of_packing())
     judged = source_of(islice(sources.held_out_lessons(), JUDGED))
     figures: dict[str, Any] = {"held_out_groups_before": judge(net, judged, options.device)}

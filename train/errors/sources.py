@@ -45,6 +45,8 @@ LANGUAGE = frozenset("tense agreement article preposition order spelling punctua
 """Types that are errors of the text itself: no reference can have them on its behalf."""
 TOGETHER = 6
 """Hypotheses of one lesson, at most, of sources with many."""
+DRAWN = 10
+"""Lessons that are drawn of each annotated group."""
 
 
 def level_of(cost: float) -> float:
@@ -62,9 +64,10 @@ def annotated(group: AnnotatedGroup, chance: random.Random) -> Group:
     texts = list(group.texts)
     own = texts[0] if chance.random() < 0.6 else chance.choice(texts)
     others = [text for text in texts if text is not own]
-    members = [_member(own, text) for text in chance.sample(others, min(2, len(others)))]
+    rewrites = chance.sample(others, min(2, len(others)))
+    members = [_member(own, text) for text in rewrites]
     near = [(own, error) for error in own.errors]
-    far = [(text, error) for text in others for error in text.errors]
+    far = [(text, error) for text in rewrites for error in text.errors]  # beside the same text without the error
     for severity in ("critical", "critical", "major", "major", "minor", "minor"):
         pool = near if chance.random() < 0.5 else far
         fitting = [(text, error) for text, error in pool if error.severity == severity]
@@ -152,7 +155,7 @@ def _lesson(kind: str, members: Iterable[Member]) -> Group:
 
 def _groups(chance: random.Random, times: float) -> Iterator[Group]:
     rows = [group for group in training_groups() if not is_held_out_group(group.id)]
-    for _ in range(round(12 * times)):
+    for _ in range(round(DRAWN * times)):
         for group in rows:
             lesson = annotated(group, chance)
             more = _with_another_sentence(group, chance.choice(rows), chance) if chance.random() < 0.3 else []
@@ -286,7 +289,7 @@ class Perturbed:
     def __call__(self, chance: random.Random, times: float) -> Iterator[Group]:
         """Yield the lessons of every kind."""
         groups = Groups(Pool([self.texts]), self.paraphrases, self.agreement)
-        counts = {"meaning": 5000, "mistakes": 4000, "ranked": 9000, "rating": 3000, "ladder": 3000}
+        counts = {"meaning": 7000, "mistakes": 7000, "ranked": 12000, "rating": 3000, "ladder": 4000}
         for name, count in counts.items():
             for _ in range(round(times * count)):
                 yield getattr(groups, name)(chance)
