@@ -56,7 +56,7 @@ from rome.train.synthesis.pairs import read_synthetic
 from rome.train.synthesis.signals import Signal, available_signals
 
 LESSONS, HELD_OUT, PLAN = "lessons.npz", "held_out.npz", "lessons.json"
-FURTHER_BITS = 4
+FURTHER_BITS = 3
 """Of the numbers of further layers, which archives store in that much less space."""
 PACKED_FOR = "base"
 """The set whose word pieces the packed lessons hold."""
@@ -107,7 +107,7 @@ class ErrorsOptions(TrainingOptions):
     bits
         Of the adapters' stored numbers; with --ratings 6
     kept
-        The share of the adapters' change that is stored: a little less than all orders new texts better; with --ratings 1
+        With --begin: the share of the change that is stored, since a little less than all orders new texts better; with --ratings 1
     share
         With --ratings: the share of the pairs that come from the other sources, so that nothing is forgotten
     """
@@ -129,7 +129,7 @@ class ErrorsOptions(TrainingOptions):
     paraphrases: int = 8000
     segments: int = 6000
     bits: int = 3
-    kept: float = 0.9
+    kept: float = 0.8
     share: float = 0.3
 
 
@@ -371,9 +371,9 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     """Train the net and return the seconds spent, those before an interruption included.
 
-    Of the adapters' change only the share `kept` stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
+    Of a trained reader's change only the share `kept` stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
     """
-    before = {name: tensor.detach().clone() for name, tensor in net.own().items() if name.endswith(".up")}
+    before = {name: tensor.detach().clone() for name, tensor in net.own().items()} if options.begin else {}
     teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)

@@ -186,7 +186,7 @@ def training_groups() -> Iterator[AnnotatedGroup]:
     """Yield the annotated groups that may train, those that are held out included; without public data, the package's alone."""
     with suppress(InputError):
         yield from chain.from_iterable(map(read_groups, sorted(data_folder().glob("groups/train_*.jsonl"))))
-    for path in sorted(OWN_GROUPS.glob("*.jsonl")):
+    for path in sorted(OWN_GROUPS.glob("*.jsonl*")):
         yield from read_groups(path)
 
 
