@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
 
-SCALE, COLOURS = 1.5, 64
+SCALE, COLOURS = 1.5, 48
 PAGE = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><body style="margin:1rem">{body}</body>'
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>body {{ margin: 0; background: #1c1f24; }} pre {{ margin: 0; padding: 1rem 1.2rem;
 color: #d7dae0; font: 12.5px/1.35 "DejaVu Sans Mono", monospace; white-space: pre; }}</style><pre>{code}</pre>"""

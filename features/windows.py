@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,8 @@ class Windows(NamedTuple):
         raw = np.average([[one.raw for one in part] for part in parts], axis=0, weights=sizes)
         rows = zip(parts[0], lost.tolist(), raw.tolist(), strict=True)
         means: Components = tuple(Component(one.name, 1.0 - loss, own, one.unit) for one, loss, own in rows)
-        errors = Errors.component([e for window, part in zip(self.read, parts, strict=True) for e in _errors(window, part[-1])])
+        listed = [e for window, part in zip(self.read, parts, strict=True) for e in _errors(window, part[-1])]
+        errors = Errors.component(listed, fsum(part[-1].evidence.doubt for part in parts))
         whole = OF_WHOLE_TEXTS if sum(sizes) == self.length else {"identical"}
         holds = {"windows"}.union(*flags) - OF_WHOLE_TEXTS | whole.intersection(*flags)
         components = (*means[:-1], errors if means[-1].value else replace(errors, value=0.0))

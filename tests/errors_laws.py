@@ -21,10 +21,10 @@ def check_laws(found: Component, reference: Analysis, hypothesis: Analysis) -> N
     A severity is the band of its weight, so a minor error never weighs more than a major one.
     """
     errors, differences = found.evidence.errors, found.evidence.differences
-    assert 0.0 <= found.raw == found.evidence.count <= MAXIMUM
+    assert 0.0 <= found.evidence.count <= found.raw == found.evidence.cost <= MAXIMUM and found.evidence.doubt >= 0.0
     assert all(0.0 < error.weight <= MAXIMUM and error.severity == severity_of(error.weight) != "none" for error in errors)
     assert all((other.severity, other.weight) == ("none", 0.0) for other in differences)
-    assert found.raw == pytest.approx(min(MAXIMUM, math.fsum(error.weight for error in errors)))
+    assert found.evidence.count == pytest.approx(min(MAXIMUM, math.fsum(error.weight for error in errors)))
     if hypothesis.words or not reference.words:
         assert found.value == value_of(found.raw)
     else:

@@ -49,7 +49,7 @@ def scored(
 ) -> SegmentScore:
     """A segment with these three components, and the errors component and the score that follow."""
     words, others = tuple(reference.split()), tuple(hypothesis.split())
-    count = math.fsum(e.weight for e in errors)
+    count = min(math.fsum(e.weight for e in errors), MAXIMUM)
     empty = bool(words) and not others
     last = 0.0 if empty else value_of(count)
     pairs = tuple(AlignedPair(n, n, 0.9, 0.1) for n in range(min(len(words), len(others))))

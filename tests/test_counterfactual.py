@@ -73,7 +73,7 @@ def test_the_formula_is_the_estimators() -> None:
     reference, hypothesis = "the cat sleeps on a mat", "the dog sleeps on a mat"
     pair = prepared(analysis(reference)), prepared(analysis(hypothesis))
     errors = [error(4.5), error(10.0, hypothesis="cow"), error(0.7, hypothesis="pig"), error(0.01, hypothesis="fly")]
-    whole, less = (Errors(saying(0.0))._component(*pair, part) for part in (errors[:3], [errors[0], *errors[2:3]]))
+    whole, less = (Errors(saying(0.0))._component(*pair, part, 0.0) for part in (errors[:3], [errors[0], *errors[2:3]]))
     segment = scored(reference=reference, hypothesis=hypothesis, errors=errors[:3])
     assert (segment.components.errors.value, segment.components.errors.raw) == (whole.value, whole.raw)
     after = segment.counterfactual(without=errors[1]).after.components.errors

@@ -246,6 +246,18 @@ def test_words_for_nothing() -> None:
     assert texts_of(found.evidence.errors) == [("unnecessary", None, "red house")] and found.value == value_of(found.raw)
 
 
+def test_what_no_span_shows_is_doubt() -> None:
+    """Half of the amount beyond the listed errors costs, and costs more the higher it is; without the setting the count alone does."""
+    texts = "the dogs ran", "the old dogs ran"
+    for amount in (0.0, 0.4, 2.0):
+        found = evidence(saying(amount), *texts)
+        assert (found.errors, found.count, found.cost) == ((), 0.0, amount / 2)
+    listed = evidence(saying(9.0, old=("major", 0.9, "addition")), *texts)
+    assert listed.count > 0.0 and listed.doubt == pytest.approx((9.0 - listed.count) / 2)
+    assert evidence(saying(2.0), *texts, ErrorsConfig(doubt=0.0)).cost == 0.0
+    assert evidence(saying(2.0), texts[0], texts[0]).cost == 0.0
+
+
 # Quantities
 
 

@@ -334,7 +334,7 @@ def test_perturbed_texts_are_a_source(prepared: Path, agreement: Path) -> None:
     """Lessons of all five kinds, as many times over as is wanted."""
     draw = Perturbed(paraphrases(0, 9, 9), prepared, agreement)
     kinds = [group.kind for group in draw(random.Random(0), 0.001)]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"meaning": 5, "mistakes": 4, "outputs": 9, "rated": 3, "ladders": 3}
+    assert {kind: kinds.count(kind) for kind in kinds} == {"meaning": 7, "mistakes": 7, "outputs": 12, "rated": 3, "ladders": 4}
 
 
 def test_ladders(groups: Groups) -> None:

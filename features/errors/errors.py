@@ -36,7 +36,7 @@ class Errors(Feature[PreparedText]):
     def evidence_from_dict(row: dict[str, Any]) -> ErrorsEvidence:
         """Return the evidence that ``to_dict()`` wrote."""
         errors, differences = (tuple(map(_error_from_dict, given)) for given in (row["errors"], row.get("differences", ())))
-        return ErrorsEvidence(errors, number(row["count"]), differences)
+        return ErrorsEvidence(errors, number(row["count"]), differences, number(row.get("doubt", 0.0)))
 
     def prepare(self, text: AnalysedText) -> PreparedText:
         """Prepare one text."""
@@ -47,12 +47,13 @@ class Errors(Feature[PreparedText]):
         return self.compare_all([(reference, hypothesis)])[0]
 
     def compare_all(self, pairs: Sequence[tuple[PreparedText, PreparedText]]) -> list[Component]:
-        """Return one component with the value 12 / (12 + count) per pair of reference and hypothesis.
+        """Return one component with the value 12 / (12 + count + doubt) per pair of reference and hypothesis.
 
         Notes
         -----
-        The raw quantity is the count: the sum of the weights of the listed errors, at most 25. It is not divided by the length, because the
-        reader's amount refers to the whole pair. An empty hypothesis for a reference with words has one error, the full count, and value 0.
+        The count is the sum of the weights of the listed errors, the doubt a share of what the reader expects beyond them. The raw quantity is
+        both together, at most 25. It is not divided by the length, because the reader's amount refers to the whole pair. An empty hypothesis
+        for a reference with words has one error, the full count, and value 0.
         A text compared with itself has no error.
         """
         quantities = [compare_quantities(one.text, one.quantities, other.text, other.quantities) for one, other in pairs]
@@ -63,27 +64,32 @@ class Errors(Feature[PreparedText]):
             matches = match_words(*pair)
             spans = find_spans(PairWords(*pair, reading, same), matches, compared.different, reading.amount, self.config)
             words = weigh(spans, reading.amount, self.config)
-            found.append(self._component(*pair, [*words, *surface_errors(*pair, matches, compared.equal, self.config.surface)]))
+            doubt = self.config.doubt * max(0.0, reading.amount - math.fsum(error.weight for error in words))
+            surface = surface_errors(*pair, matches, compared.equal, self.config.surface)
+            found.append(self._component(*pair, [*words, *surface], doubt))
         return found
 
-    def _component(self, reference: PreparedText, hypothesis: PreparedText, errors: Sequence[ErrorSpan]) -> Component:
-        """Return the component of a pair with these errors and differences."""
+    def _component(
+        self, reference: PreparedText, hypothesis: PreparedText, errors: Sequence[ErrorSpan], doubt: float
+    ) -> Component:
+        """Return the component of a pair with these errors and differences, and the doubt."""
         empty = bool(reference.words) and not hypothesis.words
+        doubt = doubt if hypothesis.words else 0.0
         if reference.text == hypothesis.text:
-            errors = []
+            errors, doubt = [], 0.0
         elif empty:
             everything = reference.span_of(range(len(reference.words)))
             errors = [ErrorSpan("missing", "omission", "critical", MAXIMUM, 1.0, everything, None)]
-        found = self.component(errors)
+        found = self.component(errors, doubt)
         return replace(found, value=0.0) if empty else found
 
     @classmethod
-    def component(cls, errors: Sequence[ErrorSpan]) -> Component:
-        """Return the component of errors, whose count has a cap; those of weight 0 are differences."""
+    def component(cls, errors: Sequence[ErrorSpan], doubt: float) -> Component:
+        """Return the component of errors and a doubt, whose sum has a cap; errors of weight 0 are differences."""
         listed = [error for error in errors if error.weight]
         count = min(math.fsum(error.weight for error in listed), MAXIMUM)
-        evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight))
-        return Component(cls.name, value_of(count), count, "severity-weighted errors", evidence)
+        evidence = ErrorsEvidence(_in_order(listed), count, _in_order(error for error in errors if not error.weight), doubt)
+        return Component(cls.name, value_of(evidence.cost), evidence.cost, "severity-weighted errors", evidence)
 
 
 def _in_order(errors: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:

@@ -40,9 +40,9 @@ EqualWords = Sequence[tuple[range, range]]
 """Words of reference and hypothesis that state the same quantity, as ranges of word indices."""
 
 
-def value_of(count: float) -> float:
-    """Return the component for a hypothesis whose errors weigh ``count`` together: 12 / (12 + count)."""
-    return HALF / (HALF + count)
+def value_of(cost: float) -> float:
+    """Return the component for a hypothesis whose errors cost so much together: 12 / (12 + cost)."""
+    return HALF / (HALF + cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class ErrorsConfig:
         The probability from which a neighbour of such a word belongs to the same span.
     nearness
         The share of the least weight of a severity's band from which an error has that severity.
+    doubt
+        The share of the expected cost beyond the listed errors that counts.
     head
         A digest of the reader's file.
     below
@@ -96,13 +98,14 @@ class ErrorsConfig:
     threshold: float = 0.2
     join: float = 0.1
     nearness: float = 0.4
+    doubt: float = 0.5
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""
     below: int = 0
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_settings(self, threshold=(0, 1), join=(0, 1), nearness=(0, 1))
+        check_settings(self, threshold=(0, 1), join=(0, 1), nearness=(0, 1), doubt=(0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +156,23 @@ class ErrorsEvidence:
     errors
         The errors that count.
     count
-        The sum of their weights, at most 25: the raw quantity from which the component's value is computed.
+        The sum of their weights, at most 25.
     differences
         Differences between the texts that are not counted.
+    doubt
+        The cost of further errors that the reader expects at no certain place. Count and doubt together, at most 25, are the raw quantity
+        from which the component's value is computed.
     """
 
     errors: tuple[ErrorSpan, ...]
     count: float
     differences: tuple[ErrorSpan, ...] = ()
+    doubt: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Return count and doubt together, at most 25."""
+        return min(self.count + self.doubt, MAXIMUM)
 
 
 def share_of(side: Literal["reference", "hypothesis"], length: int, errors: Iterable[ErrorSpan]) -> float:

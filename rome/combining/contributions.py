@@ -58,16 +58,17 @@ class Loss:
     error: ErrorSpan | None = None
 
 
-def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan]) -> tuple[Loss, ...]:
+def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan], doubt: float = 0.0) -> tuple[Loss, ...]:
     """Return the contributions, in the order of FEATURES, as losses, the largest first; that of ``errors`` is divided by weight.
 
-    The sum stays the same. Without errors of any weight ``errors`` is one loss.
+    The sum stays the same. What the doubt loses, or all without errors of any weight, is one loss of ``errors``.
     """
     total = sum(error.weight for error in errors)
     losses: list[Loss] = []
     for name, share in zip(FEATURES, contributions, strict=True):
         if name == "errors" and total > 0.0:
-            losses += [Loss(name, share * error.weight / total, error) for error in errors]
+            each = share / (total + doubt)
+            losses += [Loss(name, each * error.weight, error) for error in errors] + [Loss(name, each * doubt)] * bool(doubt)
         else:
             losses.append(Loss(name, share))
     return tuple(sorted(losses, key=lambda loss: loss.loss))

@@ -174,8 +174,9 @@ def _named(text: str) -> str:
 
 def losses(segment: SegmentScore) -> model.Table:
     """Return the way from 1 down to the score: the cost of each mistake and of each other feature, the largest loss first."""
+    notes = {"errors": "expected, at no certain place"} if segment.evidence.errors else {}
     steps = [
-        (loss.loss, *(mistake(loss.error) if loss.error is not None else (loss.feature, "")))
+        (loss.loss, *(mistake(loss.error) if loss.error is not None else (loss.feature, notes.get(loss.feature, ""))))
         for loss in segment.losses
         if loss.loss
     ]

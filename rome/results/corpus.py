@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import nlargest, nsmallest
+from math import fsum
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -251,7 +252,8 @@ def _errors_lost(row: dict[str, Any]) -> dict[str, Any] | None:
     """Return the evidence of errors as the losses of a row without evidence contain it; None where its errors are not known."""
     raw = row["components"]["errors"]["raw"]
     errors = [loss["error"] for loss in row.get("losses", ()) if loss["error"] is not None]
-    return {"errors": errors, "count": raw} if errors or row.get("completeness", not raw) else None
+    count = min(fsum(error["weight"] for error in errors), raw)
+    return {"errors": errors, "count": count, "doubt": raw - count} if errors or row.get("completeness", not raw) else None
 
 
 def _segment_from(row: dict[str, Any]) -> SegmentScore:

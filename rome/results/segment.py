@@ -158,11 +158,12 @@ class SegmentScore(Displayed):
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The lost points, the largest loss first: the contributions, with that of ``errors`` divided among its errors by weight.
+        """The lost points, the largest loss first: the contributions, with that of ``errors`` divided among its errors and its doubt.
 
         Their sum is score - 1. Without evidence, or without errors, there is one loss per feature.
         """
-        return losses_of(self.contributions, self.errors)
+        evidence = self.evidence.errors
+        return losses_of(self.contributions, self.errors, evidence.doubt if evidence else 0.0)
 
     def to_dict(self, *, evidence: bool = True) -> dict[str, Any]:
         """Return plain values, ready for JSON; evidence=False omits the (long) evidence, but the losses keep their errors."""
@@ -219,7 +220,7 @@ class SegmentScore(Displayed):
 
         Notes
         -----
-        The count loses the weights of the errors; errors component and score follow. Without all its errors the component is 1. A gain
+        The count loses the weights of the errors; errors component and score follow; the doubt stays. A gain
         is never negative, and a heavier error gains at least as much as a lighter one, as in ``losses``.
         """
         errors = _counted_errors(self)
@@ -227,7 +228,7 @@ class SegmentScore(Displayed):
         places = _places(without, errors.errors, self.segment)
         kept = tuple(error for place, error in enumerate(errors.errors) if place not in places)
         count = min(math.fsum(error.weight for error in kept), errors.count)
-        components = replace(self.components, errors=_component(self, ErrorsEvidence(kept, count)))
+        components = replace(self.components, errors=_component(self, ErrorsEvidence(kept, count, doubt=errors.doubt)))
         values = _row_of(components)
         after = replace(
             self,
@@ -341,7 +342,7 @@ def _row_of(components: Components) -> Any:
 
 def _component(segment: SegmentScore, evidence: ErrorsEvidence) -> Component:
     """Return the errors component of a hypothesis, not an empty one, that has these errors."""
-    return replace(segment.components.errors, value=value_of(evidence.count), raw=evidence.count, evidence=evidence)
+    return replace(segment.components.errors, value=value_of(evidence.cost), raw=evidence.cost, evidence=evidence)
 
 
 def _counted_errors(segment: SegmentScore) -> ErrorsEvidence:

@@ -62,8 +62,8 @@ class ScorerConfig(NetSettings):
     """
 
     objective: str = "graded"
-    hidden: int = 3
-    weight_floor: tuple[float, ...] = (1.0, 0.02, 0.6, 1.0)
+    hidden: int = 4
+    weight_floor: tuple[float, ...] = (0.5, 0.02, 0.6, 1.0)
     decay: float = 1e-4
     held_out: float = 0.15
     severity_scale: float = 15.0
