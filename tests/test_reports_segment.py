@@ -166,6 +166,18 @@ def rows_of(fragment: str, caption: str) -> list[str]:
     ]
 
 
+def test_doubt_has_a_row_of_its_own(make_segment: Make) -> None:
+    """It takes its share of the points of errors, and says that it has no place."""
+    segment = make_segment(score=0.3)
+    doubtful = with_evidence(segment, errors=replace(segment.evidence.errors, doubt=segment.evidence.errors.count))
+    (lost,) = [loss.loss for loss in doubtful.losses if loss.feature == "errors" and loss.error is None]
+    assert lost == pytest.approx(segment.contributions.errors / 2) and sum(one.loss for one in doubtful.losses) == pytest.approx(
+        sum(one.loss for one in segment.losses)
+    )
+    assert "expected, at no certain place" in segment_fragment(doubtful)
+    assert "expected, at no certain place" not in segment_fragment(segment)
+
+
 def test_the_waterfall_adds_up(make_segment: Make) -> None:
     """From 1 the losses lead down to the score, in the printed numbers and in the drawing; it leads the display."""
     segment = make_segment(score=0.3)

@@ -68,7 +68,9 @@ def losses_of(contributions: Iterable[float], errors: Sequence[ErrorSpan], doubt
     for name, share in zip(FEATURES, contributions, strict=True):
         if name == "errors" and total > 0.0:
             each = share / (total + doubt)
-            losses += [Loss(name, each * error.weight, error) for error in errors] + [Loss(name, each * doubt)] * bool(doubt)
+            losses += [Loss(name, each * error.weight, error) for error in errors]
+            if doubt:
+                losses.append(Loss(name, each * doubt))
         else:
             losses.append(Loss(name, share))
     return tuple(sorted(losses, key=lambda loss: loss.loss))
