@@ -19,7 +19,7 @@ from rome.combining.signature import feature_signature
 from rome.combining.table import FeatureTable
 from rome.config import Device, Emd, Idf, MetricConfig, Models, Precision, Preset, Scorer
 from rome.exceptions import RomeError
-from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET
+from rome.features.analyser.config import BATCH_SIZE, DEFAULT_SET, part_folder
 from rome.features.analyser.model_set import ModelSet, found_device, found_precision
 from rome.features.flags import FLAGS, flags_of, pack_flags
 from rome.features.idf import IdfTable
@@ -123,7 +123,7 @@ class RoMe:
 
     @cached_property
     def _idf_table(self) -> IdfTable:
-        return IdfTable.load(self.model_set.folder / "idf" / "idf.tsv")
+        return IdfTable.load(part_folder(self.model_set.folder, "idf") / "idf.tsv")
 
     @property
     def feature_signature(self) -> str:

@@ -17,7 +17,7 @@ from rome.combining.combiner import Combiner
 from rome.combining.table import FeatureTable
 from rome.exceptions import InputError, ModelMissingError
 from rome.features.analyser import config
-from rome.features.analyser.config import SETS, ModelConfig, set_folder
+from rome.features.analyser.config import SETS, SHARED, ModelConfig, part_folder, set_folder
 from rome.features.analyser.model_set import PARTS, ModelSet, models_identity
 from rome.features.model_files import MANIFEST, file_hashes, read_manifest, record_files
 from rome.metric import RoMe
@@ -41,6 +41,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with a `base` and a `small` whose nets differ; returns the folder of the sets."""
     for name in SETS:
         linked_set(tmp_path / "models" / name, name=name)
+    for part in SHARED:
+        (tmp_path / "models" / "base" / part).symlink_to(set_folder("base") / part)
     monkeypatch.setattr(config, "files", lambda _: tmp_path)
     path = tmp_path / "models" / "base" / "scorer" / "scorer.safetensors"
     net = Combiner.load(models="small")
@@ -59,7 +61,7 @@ def test_the_packages_sets_are_whole(name: str) -> None:
     found = ModelSet.load(name)
     assert found.name == found.folder.name == name
     assert dict(found.files) == file_hashes(found.folder)
-    assert {Path(file).suffix for file in found.files} == {".json", ".safetensors", ".tsv"}  # nothing that is unpickled
+    assert {Path(file).suffix for file in found.files} <= {".json", ".safetensors", ".tsv"}  # nothing that is unpickled
 
 
 def test_what_models_may_be(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +83,18 @@ def test_the_signature_says_which_set(other: Path) -> None:
     assert "|models:small." in own and mine == own.replace("|models:small.", "|models:other.")
     assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig.of("small"))
     assert "|models:base+encoder+parser+acceptability." in RoMe(models="paper", progress=False).signature
-    replaced(other / "mwt" / "mwt.safetensors", b"new")
+    replaced(other / "trees" / "trees.safetensors", b"new")
+    assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig.of("small"))
+
+
+def test_what_a_set_has_not_of_the_shared_parts_is_that_of_base(other: Path) -> None:
+    """Tokenizer, expander, lemmatizer and word weights lie in `base` alone; a set's own come before them, and are part of its identity."""
+    for part in SHARED:
+        assert part_folder(other, part) == part_folder(set_folder("small"), part) == set_folder("base") / part
+    shutil.copytree(set_folder("base") / "mwt", other / "mwt")
+    assert part_folder(other, "mwt") == other / "mwt" and part_folder(other, "grammar") == other / "grammar"
+    assert models_identity(ModelConfig.of(other)) == models_identity(ModelConfig.of("small"))
+    (other / "mwt" / "mwt.safetensors").write_bytes(b"new")
     assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig.of("small"))
 
 
@@ -108,10 +121,10 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no files": (broken(lambda f: (f / MANIFEST).write_text('{"format": 1, "name": "a"}')), "set.json is damaged"),
     "a name that no signature holds": (broken(lambda f: rewritten(f, name="a|b")), r"set.json is damaged \(the name"),
     "another format": (broken(lambda f: rewritten(f, format=2)), "has format 2 and this version of rome-metric reads format 1"),
-    "a missing part": (broken(lambda f: record_without(f, "encoder", "idf")), "has no encoder, no idf: put it right, or"),
+    "a missing part": (broken(lambda f: record_without(f, "encoder", "grammar")), "has no encoder, no grammar: put it right, or"),
     "missing files": (
-        broken(lambda f: [(f / name).unlink() for name in ("mwt/mwt.safetensors", "idf/idf.tsv")]),
-        "is incomplete, idf/idf.tsv, mwt/mwt.safetensors missing: put it right, or",
+        broken(lambda f: [(f / name).unlink() for name in ("trees/trees.safetensors", "encoder/trunk.safetensors")]),
+        "is incomplete, encoder/trunk.safetensors, trees/trees.safetensors missing: put it right, or",
     ),
     "a feature that is none": (broken(lambda f: rewritten(f, settings={"style": {}})), "settings of style, no feature"),
     "an unknown setting": (
@@ -143,8 +156,8 @@ def test_what_is_wrong_with_a_set_is_named(case: str, tmp_path: Path) -> None:
 
 def test_the_packages_own_sets_are_to_be_reinstalled(package: Path) -> None:
     """For a set of the package the remedy is another."""
-    (package / "base" / "mwt" / "mwt.safetensors").unlink()
-    with pytest.raises(ModelMissingError, match="base is incomplete, mwt/mwt.safetensors missing: reinstall rome-metric$"):
+    (package / "base" / "trees" / "trees.safetensors").unlink()
+    with pytest.raises(ModelMissingError, match="base is incomplete, trees/trees.safetensors missing: reinstall rome-metric$"):
         ModelSet.load("base")
     shutil.rmtree(package / "base")
     with pytest.raises(ModelMissingError, match="base.* is (not there|missing).*: reinstall rome-metric"):
@@ -257,9 +270,9 @@ def test_a_new_set_is_recorded_and_checked(tmp_path: Path, other: Path) -> None:
     assert "card.json" not in manifest(other)["files"]
     record(other, [], Answers())
     assert selfcheck(Answers(), models=other)  # type: ignore[arg-type]
-    replaced(other / "mwt" / "mwt.safetensors", b"new")
-    assert "failed  file mwt/mwt.safetensors" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
-    assert set(PARTS) <= {name.partition("/")[0] for name in manifest(other)["files"]}
+    replaced(other / "trees" / "trees.safetensors", b"new")
+    assert "failed  file trees/trees.safetensors" in str(selfcheck(Answers(), models=other))  # type: ignore[arg-type]
+    assert set(PARTS) - set(SHARED) <= {name.partition("/")[0] for name in manifest(other)["files"]}
 
 
 # The command line
@@ -296,9 +309,9 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
     assert make_metric(options).signature.startswith("features:8|models:other.")  # type: ignore[attr-defined]
-    (other / "mwt" / "mwt.safetensors").unlink()
+    (other / "trees" / "trees.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
-    assert "is incomplete, mwt/mwt.safetensors missing" in capsys.readouterr().err
+    assert "is incomplete, trees/trees.safetensors missing" in capsys.readouterr().err
 
 
 # Training

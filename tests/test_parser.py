@@ -206,8 +206,7 @@ def test_missing_models_are_named_with_the_remedy(tmp_path, encoder):
     """Absent files give ModelMissingError: the file and the training command, or Stanza's own download command."""
     with pytest.raises(ModelMissingError, match="trees.safetensors"):
         embedded_parser(tmp_path, encoder)
-    write_parser(tmp_path / "set")
-    (tmp_path / "set" / "mwt").unlink()
+    (write_parser(tmp_path / "set") / "mwt").mkdir()
     with pytest.raises(ModelMissingError, match=r"mwt.safetensors is missing: .* `rome train"):
         embedded_parser(tmp_path / "set", encoder)
     with pytest.raises(ModelMissingError, match=r"import stanza; stanza.download\('en'\)"):

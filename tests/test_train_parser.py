@@ -78,12 +78,9 @@ def test_every_model_has_a_complete_card(trained):
 
 
 def test_one_stage_is_exported_alone(trained):
-    """Beside the models of the set, with which it is judged; without such it is refused before anything is read or trained."""
+    """Beside the models of the set, with which it is judged."""
     folder = trained
     where = ("--data", folder, "--out", folder / "one" / "out", "--work", folder / "one" / "work", "--stages", "lemmatizer")
-    with pytest.raises(InputError, match="set has no tokenizer and no mwt: train these --stages too, or give --models"):
-        recipe.run(arguments(*where, "--models", folder / "set"))
-    assert not (folder / "one" / "work" / "lemmatizer").exists()
     shutil.copytree(folder / "set", folder / "whole", symlinks=True)
     for stage in ("tokenizer", "mwt"):
         shutil.copytree(folder / "out" / stage, folder / "whole" / stage)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import torch
 
-from rome.features.analyser.config import set_folder
-from rome.features.analyser.parser import MODELS
 from rome.features.analyser.trees import TREES_FILE, TreeHead
 from rome.features.analyser.weights import save_weights
 
@@ -31,8 +29,6 @@ def write_trees(folder: Path, *, width: int = 384, mixed: int = 4, layers: int =
 
 
 def write_parser(folder: Path) -> Path:
-    """The folder of a parser: the small set's tokenizer, expander and lemmatizer, and a tree head."""
+    """The folder of a parser, with a tree head; tokenizer, expander and lemmatizer are those of the package."""
     write_trees(folder / "trees")
-    for name in MODELS.values():
-        (folder / name).symlink_to(set_folder("small") / name)
     return folder

@@ -14,6 +14,8 @@ EMBEDDED = "embedded"
 SETS = ("base", "small")
 """The model sets that the package carries."""
 DEFAULT_SET = "base"
+SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
+"""Parts that do not depend on a set's trunk: a set without its own uses those of DEFAULT_SET."""
 BATCH_SIZE = 768
 """Word pieces, or words, that pass through layers at once; few, so that batches have little padding and stay in the processor's cache."""
 
@@ -23,6 +25,12 @@ def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
     if models in SETS:
         return Path(str(files("rome.data"))) / "models" / str(models)
     return Path(models)
+
+
+def part_folder(folder: Path, part: str) -> Path:
+    """Return the folder of a part of a set: its own, or that of DEFAULT_SET for a shared part that it lacks."""
+    own = Path(folder) / part
+    return own if part not in SHARED or own.is_dir() else set_folder(DEFAULT_SET) / part
 
 
 def processors() -> int:

@@ -18,7 +18,7 @@ from rome.exceptions import InputError, ModelMissingError
 from ..model_files import MANIFEST, files_below, read_manifest, remedy
 from ..packages import needed
 from ..values import FEATURES
-from .config import DEFAULT_SET, EMBEDDED, SETS, ModelConfig, set_folder
+from .config import DEFAULT_SET, EMBEDDED, SETS, SHARED, ModelConfig, part_folder, set_folder
 
 ANALYSING = ("encoder", "grammar", "tokenizer", "mwt", "lemmatizer", "trees")
 """The parts that make an analysis."""
@@ -39,7 +39,7 @@ class ModelSet:
     name
         As signatures show it.
     folder
-        Holds a folder for each of PARTS, and set.json.
+        Holds set.json and a folder for each of PARTS; those in SHARED may be missing.
     settings
         By feature, what differs from the defaults of its configuration.
     files
@@ -64,7 +64,7 @@ class ModelSet:
             raise ModelMissingError(f"the model set {models} is not there (no folder {folder}): {what}")
         manifest = read_manifest(folder)
         found = cls(manifest.name, folder, manifest.settings, manifest.files)
-        lacking = [part for part in PARTS if not found.has(part)]
+        lacking = [part for part in PARTS if part not in SHARED and not found.has(part)]
         if lacking:
             raise ModelMissingError(f"the model set {folder} has no {', no '.join(lacking)}: {remedy(folder)}")
         missing = [name for name in manifest.files if not (folder / name).is_file()]
@@ -161,7 +161,7 @@ def models_identity(config: ModelConfig) -> str:
     Raises ModelMissingError as `ModelSet.load`.
     """
     own = ModelSet.load(config.set)
-    parts = [FORMAT, *(file_digest(own.folder / name) for name in ANALYSING if own.has(name))]
+    parts = [FORMAT, *(file_digest(part_folder(own.folder, name)) for name in ANALYSING)]
     if below := layers_below(own.folder):
         parts.append(f"states={below}")
     if config.parser != EMBEDDED:

@@ -22,6 +22,7 @@ from stanza.resources.common import ResourcesFileNotFoundError
 
 from rome.exceptions import ModelMissingError
 
+from .config import part_folder
 from .encoder import EmbeddedEncoder, SentenceStates
 from .trees import Reading, TreeReader, load_tree_head, word_places
 from .weights import load_checkpoint
@@ -156,7 +157,7 @@ def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None =
     Parameters
     ----------
     folder
-        Holds tokenizer/, mwt/, lemmatizer/ and, unless that of another is given, trees/.
+        The set's. Holds trees/ unless that of another is given, and tokenizer/, mwt/ and lemmatizer/ or not (see `part_folder`).
     encoder
         Whose states the trees are found from.
     """
@@ -189,7 +190,7 @@ def embedded_pipeline(folder: Path) -> Pipeline:
 
 def model_file(folder: Path, name: str) -> Path:
     """Return the path of one of MODELS in the folder of a set."""
-    return Path(folder) / name / f"{name}.safetensors"
+    return part_folder(folder, name) / f"{name}.safetensors"
 
 
 def _pipeline(folder: str, processors: Sequence[str], **options: Any) -> Pipeline:

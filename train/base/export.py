@@ -15,7 +15,6 @@ from torch.nn import functional
 from rome.data.readers.texts import read_wmt
 from rome.data.sources import data_file, read_jsonl
 from rome.features.analyser.acceptability import GRAMMAR_FILE, Acceptability, load_acceptability
-from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import (
     COMMON_FILE,
     PIECES_FILE,
@@ -41,9 +40,6 @@ from rome.train.parser.trees import TreeExample, save_head, states_of, tree_figu
 
 if TYPE_CHECKING:
     from rome.train.base.recipe import BaseModel, BaseOptions
-
-SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
-"""Parts without the trunk, the same in both sets."""
 
 
 PUBLISHED = {"source": "all-mpnet-base-v2", "licence": "Apache-2.0"}
@@ -75,8 +71,6 @@ def export(
         Recipe, seed, steps and seconds, for the cards.
     """
     options, out = model.options, Path(out)
-    for part in SHARED:
-        shutil.copytree(set_folder("small") / part, out / part, dirs_exist_ok=True)
     for part in ("encoder", "grammar", "trees"):
         (out / part).mkdir(exist_ok=True, parents=True)
     shutil.copyfile(source / PIECES_FILE, out / "encoder" / PIECES_FILE)

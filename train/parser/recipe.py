@@ -22,9 +22,9 @@ from udtools import udeval
 
 from rome.data.sources import data_file
 from rome.exceptions import InputError
-from rome.features.analyser.config import set_folder
+from rome.features.analyser.config import part_folder, set_folder
 from rome.features.analyser.encoder import load_encoder
-from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser, model_file
+from rome.features.analyser.parser import ParsedSentence, ParsedWord, Parser, embedded_parser
 from rome.features.analyser.weights import save_checkpoint
 from rome.train.common.recipe import add_models_argument, add_out, card_text, command_line, write_card
 
@@ -182,23 +182,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the chosen stages, export them with the others of the set, judge all three on raw text, and write cards.
-
-    Raises InputError, before anything is computed, if the set has not the others.
-    """
+    """Train the chosen stages, export them with the others of the set, judge all three on raw text, and write cards."""
     work = arguments.work or arguments.out.parent / "runs" / "parser"
     stages, models = Stages(*treebank(arguments.data), work, seed=arguments.seed), set_folder(arguments.models)
     borrowed = [name for name in STAGES if name not in arguments.stages]
-    missing = [name for name in borrowed if not model_file(models, name).is_file()]
-    if missing:
-        raise InputError(
-            f"all three models are judged together, but the set {models.name} has no {' and no '.join(missing)}: "
-            "train these --stages too, or give --models a set that has them"
-        )
     sizes = {name: getattr(arguments, STAGES[name].length[2:].replace("-", "_")) for name in arguments.stages}
     seconds = {name: stages.run(name, size) for name, size in sizes.items()}
     for name in borrowed:
-        shutil.copytree(models / name, arguments.out / name, dirs_exist_ok=True)
+        shutil.copytree(part_folder(models, name), arguments.out / name, dirs_exist_ok=True)
     data = f"train.conllu of {arguments.data.name}" if arguments.data else TREEBANK
     export(stages, sizes, seconds, arguments.out, models, command_line(arguments), data)
     return 0
@@ -229,7 +220,7 @@ def export(
         The command line of the run and what it trained on, for the cards.
     """
     for name in sizes:
-        export_model(stages.model(name), model_file(out, name))
+        export_model(stages.model(name), out / name / f"{name}.safetensors")
     text = stages.work / "dev_raw.txt"
     conllu_to_text.main([str(stages.dev), str(text)])
     parser = embedded_parser(out, load_encoder(models / "encoder"), models / "trees")

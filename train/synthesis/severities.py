@@ -86,7 +86,7 @@ class LikelihoodSeverity:
 
     def __init__(self, likelihood: Any, idf: IdfTable | None = None, *, gamma: float = GAMMA, weight: float = LAMBDA) -> None:
         self.likelihood, self.gamma, self.weight = likelihood, gamma, weight
-        self.idf = idf or IdfTable.load(set_folder("small") / "idf" / "idf.tsv")
+        self.idf = idf or IdfTable.load(set_folder() / "idf" / "idf.tsv")
         table = f"{self.idf.name}/{self.idf.documents}"
         self.signature = f"likelihood:{likelihood.signature}|idf:{table}|gamma:{gamma:g}|lambda:{weight:g}"
 

@@ -19,6 +19,7 @@ from rome.evaluation.metrics.functions import PairValues, TextPair
 from rome.evaluation.statistics.agreement import check_scores
 from rome.evaluation.statistics.resampling import bootstrap_difference, bootstrap_interval
 from rome.exceptions import InputError
+from rome.features.analyser.config import part_folder
 from rome.features.errors.errors import Errors
 from rome.features.grammar import Grammar
 from rome.features.idf import IdfTable
@@ -107,7 +108,7 @@ def features_of(
 def _parts(metric: RoMe) -> tuple[Feature[Any], ...]:
     """Return the features of the six columns, with the metric's settings."""
     folder = metric.models.folder
-    table = IdfTable.load(folder / "idf" / "idf.tsv")
+    table = IdfTable.load(part_folder(folder, "idf") / "idf.tsv")
     semantic, syntax, grammar, errors, *_ = metric.configs
     return (
         *(Semantic(table, replace(semantic, emd=emd)) for emd in get_args(Emd)),
