@@ -9,17 +9,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rome.features.analyser.config import set_folder
+from rome.features.analyser.config import SHARED, set_folder
 from rome.features.model_files import ANSWERS, MANIFEST, record_files
 
 
 def linked_set(
     folder: Path, *, name: str = "other", but: Iterable[str] = (), settings: Mapping[str, Any] | None = None
 ) -> Path:
-    """`small` as a set of another name, without some of its parts, with other settings."""
+    """`small` as a set of another name, without some of its parts, with other settings; as `base` with the parts that sets share."""
     shutil.copytree(
         set_folder("small"), folder, copy_function=os.symlink, ignore=lambda _, names: {MANIFEST, ANSWERS} & set(names)
     )
+    for part in SHARED if name == "base" else ():
+        (folder / part).symlink_to(set_folder("base") / part)
     for part in but:
         shutil.rmtree(folder / part)
     settings = manifest(set_folder("small"))["settings"] if settings is None else settings

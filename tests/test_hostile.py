@@ -146,8 +146,7 @@ def test_hostile_neighbours_change_nothing() -> None:
 @pytest.fixture(scope="module")
 def parts() -> tuple[Any, ...]:
     """The four features as the metric builds them, and the net."""
-    folder = set_folder("small")
-    table = IdfTable.load(folder / "idf" / "idf.tsv")
+    table = IdfTable.load(set_folder("base") / "idf" / "idf.tsv")
     return (Semantic(table), Syntax(), Grammar(GrammarConfig()), Errors(guessing(0))), Combiner.load()
 
 

@@ -15,7 +15,7 @@ SETS = ("base", "small")
 """The model sets that the package carries."""
 DEFAULT_SET = "base"
 SHARED = ("tokenizer", "mwt", "lemmatizer", "idf")
-"""Parts that do not depend on a set's trunk: a set without its own uses those of DEFAULT_SET."""
+"""Parts that do not depend on a set's trunk: a set without its own uses those of `base`."""
 BATCH_SIZE = 768
 """Word pieces, or words, that pass through layers at once; few, so that batches have little padding and stay in the processor's cache."""
 
@@ -28,9 +28,9 @@ def set_folder(models: str | os.PathLike[str] = DEFAULT_SET) -> Path:
 
 
 def part_folder(folder: Path, part: str) -> Path:
-    """Return the folder of a part of a set: its own, or that of DEFAULT_SET for a shared part that it lacks."""
+    """Return the folder of a part of a set: its own, or that of `base` for a shared part that it lacks."""
     own = Path(folder) / part
-    return own if part not in SHARED or own.is_dir() else set_folder(DEFAULT_SET) / part
+    return own if part not in SHARED or own.is_dir() else set_folder("base") / part
 
 
 def processors() -> int:
