@@ -85,7 +85,7 @@ def test_the_signature_says_which_set(other: Path) -> None:
     assert models_identity(ModelConfig.of(other)) != models_identity(ModelConfig.of("small"))
 
 
-def test_what_a_set_has_not_of_the_shared_parts_is_that_of_base(other: Path) -> None:
+def test_shared_parts_that_a_set_lacks_come_from_base(other: Path) -> None:
     """Tokenizer, expander, lemmatizer and word weights lie in `base` alone; a set's own come before them, and are part of its identity."""
     assert all(part_folder(other, part) == set_folder("base") / part for part in SHARED)
     shutil.copytree(set_folder("base") / "mwt", other / "mwt")

@@ -78,7 +78,7 @@ def test_every_model_has_a_complete_card(trained):
 
 
 def test_one_stage_is_exported_alone(trained):
-    """Beside the models of the set, with which it is judged."""
+    """Its models stand beside those of the set, with which they are judged."""
     folder = trained
     where = ("--data", folder, "--out", folder / "one" / "out", "--work", folder / "one" / "work", "--stages", "lemmatizer")
     shutil.copytree(folder / "set", folder / "whole", symlinks=True)

@@ -157,7 +157,7 @@ def embedded_parser(folder: Path, encoder: EmbeddedEncoder, trees: Path | None =
     Parameters
     ----------
     folder
-        The set's. Holds trees/ unless that of another is given, and tokenizer/, mwt/ and lemmatizer/ or not (see `part_folder`).
+        That of the set. It holds trees/ unless another set's are given; tokenizer/, mwt/ and lemmatizer/ that it lacks are those of `base`.
     encoder
         Whose states the trees are found from.
     """
