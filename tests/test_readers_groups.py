@@ -46,14 +46,16 @@ def test_errors_combine_whatever_their_order():
 
 @pytest.mark.parametrize("mark", ["{a=>b}", "{a=>b|bad|noun}", "{a=>a|minor|noun}", "{a}", None])
 def test_an_unreadable_group_names_its_line(tmp_path, mark):
-    """File, line, and what is wrong: the mark, or a missing key."""
+    """File, line, and what is wrong: the mark, or a missing key. A group without a reference has its first text."""
     path = tmp_path / "groups.jsonl"
     row = {"id": "1", "domain": "d", "reference": "r", **({"texts": ["r", mark]} if mark else {})}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     with pytest.raises(
-        InputError, match="groups.jsonl.*1.*cannot be read" if mark else "needs id, domain, reference and texts"
+        InputError, match="groups.jsonl.*1.*cannot be read" if mark else "needs id, domain and texts"
     ):
         list(read_groups(path))
+    path.write_text(json.dumps({"id": "1", "domain": "d", "texts": ["{A=>The|minor|article} dog."]}), encoding="utf-8")
+    assert [group.reference for group in read_groups(path)] == ["A dog."]
 
 
 def test_the_groups_of_the_package_are_whole() -> None:

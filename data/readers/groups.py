@@ -1,7 +1,8 @@
 """Annotated groups: acceptable texts of one reference with single errors; and which rows of the training data are held out.
 
-The layout is described in ``README.md`` beside the data: one JSON object per line with ``id``, ``domain``, ``reference`` and ``texts``;
-a mark ``{right=>wrong|severity|type}`` in a text names one possible error, and ``||`` separates alternatives at one place.
+The layout is described in ``README.md`` beside the data: one JSON object per line with ``id``, ``domain``, ``texts`` and ``reference`` (by
+default the first text); a mark ``{right=>wrong|severity|type}`` in a text names one possible error, and ``||`` separates alternatives at one
+place.
 """
 
 from __future__ import annotations
@@ -99,9 +100,9 @@ def read_groups(path: str | Path) -> Iterator[AnnotatedGroup]:
     for place, row in json_objects(Path(path)):
         try:
             texts = tuple(parse_marks(text, place) for text in row["texts"])
-            yield AnnotatedGroup(row["id"], row["domain"], row["reference"], texts)
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{place}: an annotated group needs id, domain, reference and texts (a list of texts)") from error
+            yield AnnotatedGroup(row["id"], row["domain"], row.get("reference", texts[0].text), texts)
+        except (KeyError, TypeError, IndexError) as error:
+            raise InputError(f"{place}: an annotated group needs id, domain and texts (a list with at least one text)") from error
 
 
 HELD_DOMAIN = "podcast"
