@@ -142,7 +142,7 @@ def development(part: str) -> str:
     """Return rows of the development sets whose names begin with some words: `base`, its errors alone, with the former reader, `small`."""
     found = {(row["models"], row["row"]): row for row in _read("development.tsv")}
     former = {row["row"]: row["rome"] for row in _read("development_before.tsv") if row["models"] == "base"}
-    names = [name for models, name in found if models == "base" and re.match(part, name) and ", confidence" not in name]
+    names = [name for models, name in found if models == "base" and re.match(part, name)]
     header = ["row", "`base`", "its `errors` alone", "`base` with the former reader", "`small`"]
     return markdown_table(header, [
         [name, found["base", name]["rome"], found["base", name]["rome.errors"], former.get(name, ""), found.get(("small", name), {}).get("rome", "")]

@@ -161,7 +161,7 @@ def test_annotated_groups_grade_by_severity_alone(tmp_path: Path, monkeypatch: p
         assert pair.base == "groups" and ScorerConfig().target(pair) == pair.quality and distance in ("near", "far")
         assert (kind == "acceptable") == (pair.level == "clean") == (pair.hypothesis in texts)
         if kind == "two_errors":
-            assert pair.hypothesis not in singles and pair.quality < min(GROUP_QUALITY["minor"], 0.76)
+            assert pair.hypothesis not in singles and pair.quality < GROUP_QUALITY["minor"]
         elif kind != "acceptable":
             assert singles[pair.hypothesis] == kind and pair.quality == GROUP_QUALITY[kind]
     drawn = Counter((pair.group, pair.operation) for pair in pairs)

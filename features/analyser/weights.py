@@ -1,4 +1,4 @@
-"""Tensors on disk: safetensors, matrices as int8 (or coarser) with one scale a row, everything else as float32.
+"""Tensors on disk: safetensors, matrices as int8 (or coarser) with one scale a row, everything else as float16; float32 in older files.
 
 The rounding happens once, when a model is exported; every later training step and every user sees the same rounded
 numbers. Computation is always in floating point.
@@ -60,7 +60,7 @@ def save_weights(
     round_matrices: bool = True,
     bits: Mapping[str, int | torch.Tensor] = MappingProxyType({}),
 ) -> None:
-    """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 when round_matrices.
+    """Write tensors and a JSON description to a safetensors file; 2-D tensors become int8 and others float16 when round_matrices, else all float32.
 
     Parameters
     ----------
@@ -70,9 +70,10 @@ def save_weights(
     out: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
         if round_matrices and tensor.ndim == 2 and tensor.shape[0] > 1:
-            out[name], out[name + SCALE] = quantise(tensor.detach().float(), bits.get(name, 8))
+            out[name], scale = quantise(tensor.detach().float(), bits.get(name, 8))
+            out[name + SCALE] = scale.half()
         else:
-            out[name] = tensor.detach().float().contiguous()
+            out[name] = tensor.detach().to(torch.float16 if round_matrices else torch.float32).contiguous()
     _save(path, out, metadata)
 
 

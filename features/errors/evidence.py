@@ -95,9 +95,9 @@ class ErrorsConfig:
         After how many layers of the trunk the reader begins.
     """
 
-    threshold: float = 0.25
-    join: float = 0.1
-    nearness: float = 0.5
+    threshold: float = 0.1
+    join: float = 0.04
+    nearness: float = 0.27
     doubt: float = 0.5
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
     head: str = ""

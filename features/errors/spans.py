@@ -41,7 +41,7 @@ from .typos import EMOJI, MISSING_SPACES, NOTES, SHADE, SPACE_PATTERNS, repeated
 
 Run = tuple[int, ...]
 """Word indices of one text, in order; empty in a text that a span does not touch."""
-LIKELY = 0.5
+LIKELY = 0.27
 """The probability below which a word beside a different quantity is not an error of its own."""
 TERMINAL = frozenset(".!?")
 ODD = frozenset("_~^@*|")

@@ -166,7 +166,7 @@ def _wmt() -> Iterable[dict[str, Any]]:
         yield from (row for row in rows if (name, row["lp"]) != ("wmt22", "zh-en"))
 
 
-GROUP_QUALITY = {"acceptable": 0.93, "minor": 0.84, "major": 0.58, "critical": 0.3}
+GROUP_QUALITY = {"acceptable": 0.98, "minor": 0.88, "major": 0.58, "critical": 0.15}
 """The quality of a text of an annotated group by the severity of its single error, at any distance from the reference."""
 ACCEPTABLE_TEXTS = 2
 """Acceptable texts per group, at most."""
