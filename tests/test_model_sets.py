@@ -169,7 +169,7 @@ def test_settings_come_from_the_set(tmp_path: Path) -> None:
     metric = RoMe(models=linked_set(tmp_path / "set", settings=settings), progress=False)
     semantic, syntax, grammar, errors = metric.configs
     assert (semantic.delta, semantic.rho, syntax.theta, errors.surface.sure) == (0.5, 1.0, 0.7, 0.8)
-    assert grammar == RoMe(progress=False).configs[2] and errors.threshold == 0.25
+    assert grammar == RoMe(progress=False).configs[2] and errors.threshold == 0.1
     assert "|delta:0.5|rho:1|penalty:1|coverage:0|theta:0.7|" in metric.signature
     assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
 
