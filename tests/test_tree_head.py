@@ -160,7 +160,7 @@ def test_a_saved_head_parses_as_its_rounded_numbers(head: TreeHead, states: list
             if tensor.ndim == 2
             else (tensor, torch.ones(1))
         )
-        assert torch.equal(kept[name], values * scale.half()[:, None] if tensor.ndim == 2 else tensor.half().float()), name
+        assert torch.equal(kept[name], values * scale.half().float()[:, None] if tensor.ndim == 2 else tensor.half().float()), name
     twin = new_head(head.sizes["layers"])
     twin.load_state_dict(kept)
     assert parsed(one, states) == parsed(two, states) == parsed(twin, states)
