@@ -12,7 +12,7 @@ from rome import RoMe
 
 SEVERE = {"major", "critical"}
 UNKNOWN = "scope of only"
-"""The kind that the reader of `base` does not know."""
+"""The kind of which the reader of `base` knows fewer than nine pairs."""
 
 
 @cache
