@@ -78,6 +78,14 @@ def test_known_results(name: str, text: str, expected: set[str]) -> None:
     assert expected <= {result.text for result in results if isinstance(result, Perturbed)}
 
 
+def test_word_is_not_moved_into_what_its_removal_changes() -> None:
+    """Without *Well,* the next word becomes *Where*: nothing can be put inside that change."""
+    rows = """Well well INTJ UH 2 discourse | , , PUNCT , 2 punct | where where ADV WRB -1 root | are be AUX VBP 2 cop
+        all all DET PDT 6 det:predet | the the DET DT 6 det | forecasters forecaster NOUN NNS 2 nsubj | ? ? PUNCT . 2 punct"""
+    text = parsed("Well, where are all the forecasters?", rows)
+    assert any(isinstance(DAMAGES["moved_word"](text, seed, WORDS), Perturbed) for seed in range(40))
+
+
 def test_a_gap_blames_the_next_word_and_doubts_the_one_before() -> None:
     """A missing word has no characters of its own, so its neighbours carry the label; a harmless change carries none."""
     gap, stop = NamedChange("x", "minor", ((21, 24, ""),)), NamedChange("", "none", ((len(ALBUM) - 1, len(ALBUM), ""),))

@@ -202,7 +202,8 @@ def moved_word(parse: Parse) -> Outcome:
     def make(pair: tuple[int, int]) -> list[Change] | None:
         n, m = pair
         start, gone = parse.words[m].start, parse.without([n])
-        return [*gone, (start, start, f"{parse.form(n)} ")] if gone else None
+        inside = any(first < start < end for first, end, _ in gone or ())
+        return [*gone, (start, start, f"{parse.form(n)} ")] if gone and not inside else None
 
     return parse.choose(pairs, make, "no word that can move")
 
