@@ -80,9 +80,8 @@ def test_known_results(name: str, text: str, expected: set[str]) -> None:
 
 def test_word_is_not_moved_into_what_its_removal_changes() -> None:
     """Without *Well,* the next word becomes *Where*: nothing can be put inside that change."""
-    rows = """Well well INTJ UH 2 discourse | , , PUNCT , 2 punct | where where ADV WRB -1 root | are be AUX VBP 2 cop
-        all all DET PDT 6 det:predet | the the DET DT 6 det | forecasters forecaster NOUN NNS 2 nsubj | ? ? PUNCT . 2 punct"""
-    text = parsed("Well, where are all the forecasters?", rows)
+    rows = "Well well INTJ UH 2 discourse|, , PUNCT , 2 punct|where where ADV WRB -1 root|are be AUX VBP 2 cop|they they PRON PRP 2 nsubj"
+    text = parsed("Well, where are they", rows)
     assert any(isinstance(DAMAGES["moved_word"](text, seed, WORDS), Perturbed) for seed in range(40))
 
 

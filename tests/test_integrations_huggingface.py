@@ -60,7 +60,6 @@ def _offline(connect: Callable[..., None]) -> Callable[..., None]:
 @pytest.fixture(scope="module")
 def module(folder: Path) -> Any:
     import evaluate
-
     return evaluate.load(module_path(), cache_dir=str(folder / "metrics"))
 
 
@@ -136,7 +135,6 @@ def test_options_are_those_of_rome(module: Any) -> None:
 def test_map_adds_the_columns(folder: Path) -> None:
     """Dataset.map(batched=True), in batches: the metric's own numbers beside the old columns."""
     import datasets
-
     rows = {"reference": [*REFERENCES, "it rains"], "hypothesis": [*PREDICTIONS, ""], "id": [1, 2, 3]}
     data = datasets.Dataset.from_dict(rows)
     scored = data.map(batch_scorer(OverlapMetric()), batched=True, batch_size=2)
@@ -147,7 +145,6 @@ def test_map_adds_the_columns(folder: Path) -> None:
 def test_map_reads_lists_of_references_and_missing_texts(folder: Path) -> None:
     """Several references count as several; missing="null" leaves a gap, the default names the row."""
     import datasets
-
     data = datasets.Dataset.from_dict({"reference": [["a", "b c"], None], "hypothesis": ["b c", "d"]})
     scored = data.map(batch_scorer(OverlapMetric(), missing="null", prefix="rome_", columns=["score"]), batched=True)
     assert scored["rome_score"][:] == [*numbers(OverlapMetric(), [["a", "b c"]], ["b c"])["score"], None]
@@ -199,7 +196,6 @@ def test_what_cannot_be_mapped_is_refused() -> None:
 def test_a_forked_worker_does_not_hang(folder: Path) -> None:
     """num_proc=2 after torch has used threads in this process: the workers build the metric anew and give the same numbers."""
     import datasets
-
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -50,9 +50,7 @@ def test_an_unreadable_group_names_its_line(tmp_path, mark):
     path = tmp_path / "groups.jsonl"
     row = {"id": "1", "domain": "d", "reference": "r", **({"texts": ["r", mark]} if mark else {})}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match="groups.jsonl.*1.*cannot be read" if mark else "needs id, domain and texts"
-    ):
+    with pytest.raises(InputError, match="groups.jsonl.*1.*cannot be read" if mark else "needs id, domain and texts"):
         list(read_groups(path))
     path.write_text(json.dumps({"id": "1", "domain": "d", "texts": ["{A=>The|minor|article} dog."]}), encoding="utf-8")
     assert [group.reference for group in read_groups(path)] == ["A dog."]

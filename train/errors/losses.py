@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, kl_div, smooth_l1_loss, softplus
 
 from rome.features.errors.evidence import SEVERITIES, WEIGHTS
 from rome.train.errors.batches import Batch, Batches
-from rome.train.errors.net import PairNet, Read
+from rome.train.errors.net import PairNet, Read, fast_on
 from rome.train.errors.packing import Lessons
 
 MARKED = 0.5
@@ -150,7 +150,7 @@ def judge(net: PairNet, source: Batches, device: str = "cpu") -> dict[str, float
     for step in range(len(source)):
         for part in source[step]:
             part = part.to(device)
-            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            with fast_on(device):
                 read = net(part)
             chances = read.logits.softmax(-1)
             wrong = (1.0 - chances[..., 0] >= MARKED) & read.real & (part.row >= 3)

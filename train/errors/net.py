@@ -7,17 +7,20 @@ equation 3.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import linear, scaled_dot_product_attention, softplus
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
 from rome.features.analyser.encoder import load_trunk, stored_tensors
+from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import ADAPTED, COMPANY, FURTHER, NORMS, further_layers
 from rome.features.analyser.weights import load_weights
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
@@ -188,6 +191,17 @@ class PairNet(nn.Module):
         seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
         amount = softplus(self.amount(torch.cat([states[:, 0], seen], dim=1)).float())[:, 0]
         return Read(logits, self.kind(states).float(), amount, states[:, 0], real)
+
+
+@contextmanager
+def fast_on(device: str) -> Iterator[None]:
+    """Compute products in bfloat16 where the device multiplies it itself, and on a processor attention as plain products.
+
+    There, in bfloat16, the gradient of torch's fused attention takes ten times as long as theirs.
+    """
+    kernels = [SDPBackend.MATH] if device == "cpu" else [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda" or multiplies_bf16()), sdpa_kernel(kernels):
+        yield
 
 
 def picked(table: Tensor, rows: Tensor) -> Tensor:

@@ -25,7 +25,6 @@ from rome.evaluation.rated_scores import read_sets
 from rome.exceptions import InputError
 from rome.features.analyser.config import set_folder
 from rome.features.analyser.encoder import load_tokenizer, load_trunk, stored_tensors
-from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import FURTHER, further_layers
 from rome.features.analyser.pieces import WordPieces
 from rome.features.analyser.transformer import first_line, pretrained
@@ -48,7 +47,7 @@ from rome.train.errors import ratings, sources
 from rome.train.errors.batches import Array, Batch, Batches, batches
 from rome.train.errors.groups import Group
 from rome.train.errors.losses import Weights, judge, losses
-from rome.train.errors.net import PairNet, Read, load_reader
+from rome.train.errors.net import PairNet, Read, fast_on, load_reader
 from rome.train.errors.packing import Lessons, pack
 from rome.train.errors.signals import PAIRS, learn_signals, signal_lessons
 from rome.train.errors.texts import paraphrases, prepare, write_agreements
@@ -382,10 +381,9 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
     steps = _steps(lessons, options.models, options, checkpoint.step)
     teacher_steps = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
-    fast = options.device == "cuda" or multiplies_bf16()
 
     def read(reader: PairNet, parts: Sequence[Batch]) -> list[Read]:
-        with torch.autocast(options.device, torch.bfloat16, enabled=fast):
+        with fast_on(options.device):
             return [reader(part) for part in parts]
 
     def loss(step: int) -> torch.Tensor:
