@@ -194,8 +194,6 @@ def make_metric(options: argparse.Namespace) -> RoMe:
     """Return the metric of the parsed options; a command need not offer every option."""
     from rome.metric import RoMe
 
-    # By default oneDNN keeps what it compiled for 1,024 shapes of text, a hundred megabytes.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     net = named_net(options) if hasattr(options, "net") else None
     named: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(MetricConfig) if hasattr(options, f.name)}
     return RoMe(combiner=net, **named | chosen_settings(getattr(options, "set", None) or ()))
