@@ -92,7 +92,7 @@ def test_what_a_program_sets_changes_no_score(condition: Any, plain: RoMe, expec
     metric._analyses._analyser = plain._analyses.load()
     with unchanged(condition):
         found = scores(metric)
-    assert found == scores(later) == pytest.approx(expected, abs=1e-6)
+    assert found == scores(later) == pytest.approx(expected, abs=2e-5)
     assert later._analyses._analyser is None
 
 
@@ -102,11 +102,11 @@ def test_every_way_to_score_is_guarded(expected: list[float]) -> None:
     running = RunningScore(metric)
     with unchanged(*CONDITIONS.values()), ThreadPoolExecutor(3) as pool:
         calls = [pool.submit(metric.score, references=[r], hypotheses=[h]) for r, h in zip(REFERENCES, HYPOTHESES, strict=True)]
-        assert [call.result().score for call in calls] == pytest.approx(expected, abs=1e-6)
+        assert [call.result().score for call in calls] == pytest.approx(expected, abs=2e-5)
         table = metric.features(references=REFERENCES, hypotheses=HYPOTHESES)
         running.update(references=REFERENCES, predictions=HYPOTHESES)
-    assert metric.combiner.score(table) == pytest.approx(expected, abs=1e-6)
-    assert running.compute()["score"] == pytest.approx(np.mean(expected), abs=1e-6)
+    assert metric.combiner.score(table) == pytest.approx(expected, abs=2e-5)
+    assert running.compute()["score"] == pytest.approx(np.mean(expected), abs=2e-5)
 
 
 # Output that is not UTF-8

@@ -36,4 +36,4 @@ def test_four_threads_get_the_scores_of_one(stored: bool, tmp_path: Path) -> Non
     scores = alone.score(references=[pair[0] for pair in PAIRS], hypotheses=[pair[1] for pair in PAIRS])
     expected = dict(zip(PAIRS, (segment.score for segment in scores), strict=True))
     assert len(every) == THREADS * ROUNDS * len(PAIRS)
-    assert all(score == pytest.approx(expected[pair], abs=1e-6) for pair, score in every)
+    assert all(score == pytest.approx(expected[pair], abs=2e-5) for pair, score in every)
