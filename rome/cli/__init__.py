@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, *, metric: MakeMetric = make_me
         Makes the metric of a command from its parsed options; tests pass a small one.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    # By default oneDNN keeps what it compiled for 1,024 shapes of text: a hundred megabytes in scoring, gigabytes in training.
+    # By default oneDNN keeps what it compiled for 1,024 shapes of text: a hundred megabytes in scoring, most of one gigabyte in training.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # UTF-8, as every file is, unless it is a terminal with an encoding of its own
