@@ -41,6 +41,8 @@ MOST_FOR_PEOPLE, MOST_RESCORED = 100_000, 1_000_000
 class Constant:
     """Return the same scores for every pair, without models."""
 
+    signature = "constant"
+
     def __init__(self) -> None:
         parts = Components(*(Component(name, 0.5, 1.0, "units") for name in FEATURES))
         self.rest = {"components": parts, "contributions": Contributions(-0.125, -0.125, -0.125, -0.125)}
