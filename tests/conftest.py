@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,24 @@ def fake_metric(make_segment: Callable[..., Any]) -> Any:
             return FeatureTable(np.arange(count), np.zeros(count, np.int32), values, values)
 
     return FakeMetric()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a set with nothing but a tiny random trunk and a random reader."""
+    from tiny_reader import write_reader, write_trunk
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    write_trunk(folder / "encoder", "mpnet")
+    write_reader(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def monkey() -> Iterator[pytest.MonkeyPatch]:
+    """Changes that hold for all tests of a file."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
 
 
 @pytest.fixture(scope="module")

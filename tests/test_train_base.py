@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +63,6 @@ def write_data(folder: Path) -> Path:
         chinese = {"lp": "zh-en", "segment": 0, "reference": [secret, secret[2:]], "outputs": {"a": secret.lower()}}
         write_lines(folder / "text" / f"wmt{year}_to_en_outputs.jsonl.gz", [*rows, chinese])
     return folder
-
-
-@pytest.fixture(scope="module")
-def monkey() -> Iterator[pytest.MonkeyPatch]:
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 import torch
 from interrupted import interrupt
 from tiny_lessons import GROUP, LESSONS, TEXTS, generated, write_sources
-from tiny_reader import batches_of, lessons_of, write_reader, write_trunk
+from tiny_reader import batches_of, lessons_of
 
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
@@ -31,15 +31,6 @@ from rome.train.errors.packing import Lessons
 from rome.train.synthesis.signals import SIGNALS
 
 from model_sets import linked_set, manifest
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a set with nothing but a tiny random trunk and a random reader."""
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    write_trunk(folder / "encoder", "mpnet")
-    write_reader(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +188,13 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     begun = trained(tmp_path / "e", *models, "--lessons", str(tmp_path / "a.work"), "--steps", "0", "--begin", str(folder))
     assert begun.read_bytes() == first.read_bytes() and "went on from the reader" in read_card(tmp_path / "e")["notes"]
     lessons = ["--lessons", str(tmp_path / "a.work"), "--begin", str(folder), "--bits", "8"]
+    mixed = trained(tmp_path / "f", *models, *lessons, "--mixture", "groups=0.5,summaries=1")
+    few, all_there = (read_card(tmp_path / name)["data"] for name in "fa")
+    assert int(few[0].split("; ")[-1].split()[0]) < int(all_there[0].split("; ")[-1].split()[0]) and few[1] == all_there[1]
+    assert mixed.read_bytes() != first.read_bytes()
+    for wrong in ("grups=0.5", "groups=2", "groups"):
+        with pytest.raises(InputError, match="--mixture takes shares in .* of groups, summaries, as outputs=0.3, got gr"):
+            trained(tmp_path / "g", *models, *lessons, "--mixture", wrong)
     none, whole = (load_weights(trained(tmp_path / kept, *models, *lessons, "--kept", kept))[0] for kept in ("0.0", "1.0"))
     own = {name: tensor for name, tensor in load_weights(first)[0].items() if name.endswith(".up") or tensor.ndim == 1}
     assert all(torch.allclose(none[name], tensor, atol=1e-4) for name, tensor in own.items())

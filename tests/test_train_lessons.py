@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_lessons import LESSONS, TEXTS, error_of, forms, generated, write_sources
-from tiny_reader import batches_of, lessons_of, write_reader, write_trunk
+from tiny_reader import batches_of, lessons_of
 
 from rome.data.perturbations.changes import plain
 from rome.data.readers.groups import AnnotatedGroup
@@ -122,15 +122,6 @@ def test_synthesized_pairs_are_a_source(tmp_path: Path) -> None:
 
 
 # Packing and batches
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a set with nothing but a tiny random trunk and a random reader."""
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    write_trunk(folder / "encoder", "mpnet")
-    write_reader(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

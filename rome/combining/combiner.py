@@ -82,10 +82,7 @@ class Combiner(MonotoneNet):
 
     @staticmethod
     def load(
-        path: str | PathLike[str] | None = None,
-        *,
-        models: str | PathLike[str] = DEFAULT_SET,
-        scorer: Scorer = "unsupervised",
+        path: str | PathLike[str] | None = None, *, models: str | PathLike[str] = DEFAULT_SET, scorer: Scorer = "unsupervised"
     ) -> Combiner:
         """Load a net written by `rome train scorer`; without a path, the one of a model set, given by its name or folder.
 

@@ -77,6 +77,8 @@ class Batches(torch.utils.data.Dataset[Batch]):
         Of a batch, about.
     parts
         Batches of a step, whose pairs are of like length and which hold about as many words.
+    rows
+        Numbers of the lessons to take; None for all.
     """
 
     def __init__(
@@ -87,10 +89,11 @@ class Batches(torch.utils.data.Dataset[Batch]):
         pairs: int = 768,
         parts: int = 6,
         seed: int = 0,
+        rows: Array | None = None,
     ) -> None:
         self.lessons, self.marks, self.numbers, self.parts = lessons, marks, numbers, parts
         sizes = np.diff(lessons.group_start)
-        order = np.random.default_rng(seed).permutation(len(lessons))
+        order = np.random.default_rng(seed).permutation(len(lessons) if rows is None else rows)
         ends = np.cumsum(sizes[order]) // pairs
         self.steps: list[Array] = np.split(order, np.flatnonzero(np.diff(ends)) + 1)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -105,6 +106,8 @@ class ErrorsOptions(TrainingOptions):
         Perturbed pairs of all kinds, at most
     segments
         Segments whose system outputs are ranked
+    mixture
+        The share of the lessons of a source that train, as outputs=0.3,groups=0.05; all of those that are not named
     bits
         Of the adapters' stored numbers; with --ratings 6
     kept
@@ -129,6 +132,7 @@ class ErrorsOptions(TrainingOptions):
     systems: int = 4500
     paraphrases: int = 8000
     segments: int = 6000
+    mixture: str = ""
     bits: int = 3
     kept: float = 0.8
     share: float = 0.3
@@ -190,14 +194,15 @@ def run(arguments: argparse.Namespace) -> int:
     torch.manual_seed(options.seed)
     net, drawn = begun(options, folder), Lessons.load(folder / LESSONS)
     figures: dict[str, Any] = {}
-    data = described(drawn)
+    rows = chosen(drawn, options)
+    data = described(drawn, rows)
     if options.signals and not (options.resume and (options.work / CHECKPOINT).is_file()):
         signals, missing = available_signals(arguments.entailment, arguments.translate)
         for name, reason in missing.items():
             sys.stderr.write(f"rome: left out the signal {name}: {reason}\n")
         figures["signals"] = first_stage(net, files, signals, options)
         data.append(f"signals {', '.join(figures['signals'])} of the pairs of {', '.join(path.name for path in files)}")
-    seconds = fit(net, drawn, options)
+    seconds = fit(net, drawn, options, rows)
     held_out = Batches(Lessons.load(folder / HELD_OUT), *tokens_of(options.models), parts=options.parts)
     figures["held_out_groups"] = judge(net, held_out, options.device)
     finish(net, options.out, options, data, seconds, figures)
@@ -261,10 +266,21 @@ def finish(net: PairNet, out: Path, options: ErrorsOptions, data: list[str], sec
     sys.stderr.write(json.dumps(figures) + "\n")
 
 
-def described(lessons: Lessons) -> list[str]:
+def chosen(lessons: Lessons, options: ErrorsOptions) -> Array:
+    """Return the numbers of the lessons that train, drawn as --mixture says. Raises InputError for what is no share of a source."""
+    shares = dict.fromkeys(lessons.sources.tolist(), 1.0)
+    for name, _, share in (each.partition("=") for each in options.mixture.split(",") if each):
+        if name not in shares or not re.fullmatch(r"1|0?\.\d+", share):
+            raise InputError(f"--mixture takes shares in (0, 1] of {', '.join(shares)}, as outputs=0.3, got {name}={share}")
+        shares[name] = float(share)
+    chances = np.array(list(shares.values()))[lessons.source]
+    return np.flatnonzero(np.random.default_rng(options.seed).random(len(lessons)) < chances)
+
+
+def described(lessons: Lessons, rows: Array | slice = np.s_[:]) -> list[str]:
     """Return for each source of the lessons what it teaches, and how many lessons and pairs it has."""
-    pairs, names = np.diff(lessons.group_start), lessons.sources.tolist()
-    own = [pairs[lessons.source == n] for n in range(len(names))]
+    pairs, source, names = np.diff(lessons.group_start)[rows], lessons.source[rows], lessons.sources.tolist()
+    own = [pairs[source == n] for n in range(len(names))]
     return [
         f"{name}: {sources.TEACHES.get(name, 'packed before')}; {len(sizes):,} lessons, {sizes.sum():,} pairs"
         for name, sizes in zip(names, own, strict=True)
@@ -369,7 +385,7 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
     return marks, None if np.array_equal(numbers, np.arange(size)) else numbers
 
 
-def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
+def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions, rows: Array | None = None) -> int:
     """Train the net and return the seconds spent, those before an interruption included.
 
     Of a trained reader's change only the share `kept` stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
@@ -379,8 +395,8 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
     checkpoint = Checkpoint(options, net, optimizer)
     log = Log(options.work / PROGRESS, checkpoint.seconds, append=options.resume)
-    steps = _steps(lessons, options.models, options, checkpoint.step)
-    teacher_steps = _steps(lessons, options.teacher, options, checkpoint.step) if teacher is not None else None
+    steps = _steps(lessons, options.models, options, checkpoint.step, rows)
+    teacher_steps = _steps(lessons, options.teacher, options, checkpoint.step, rows) if teacher is not None else None
 
     def read(reader: PairNet, parts: Sequence[Batch]) -> list[Read]:
         with fast_on(options.device):
@@ -404,9 +420,9 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions) -> int:
     return log.seconds()
 
 
-def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int) -> Iterator[list[Batch]]:
+def _steps(lessons: Lessons, models: str, options: ErrorsOptions, first: int, rows: Array | None) -> Iterator[list[Batch]]:
     """Yield the parts of each step on the device, as a set's tokenizer has them."""
-    source = Batches(lessons, *tokens_of(models), options.pairs, options.parts, options.seed)
+    source = Batches(lessons, *tokens_of(models), options.pairs, options.parts, options.seed, rows)
     for parts in batches(source, first, options.steps, options.workers):
         yield [part.to(options.device) for part in parts]
 

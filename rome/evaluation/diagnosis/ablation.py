@@ -78,11 +78,7 @@ class AblationFeatures:
 
 
 def features_of(
-    metric: RoMe,
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[str],
-    *,
-    progress: bool | None = None,
+    metric: RoMe, references: Sequence[Sequence[str]], hypotheses: Sequence[str], *, progress: bool | None = None
 ) -> AblationFeatures:
     """Measure the six columns for every candidate; each text is analysed once, each distinct pair measured once.
 

@@ -82,12 +82,7 @@ def fit_monotone_net(features: ArrayLike, ratings: ArrayLike, begin: MonotoneNet
 
 
 def cross_validated(
-    features: ArrayLike,
-    ratings: ArrayLike,
-    groups: Sequence[Hashable],
-    *,
-    folds: int = 5,
-    seed: int = 0,
+    features: ArrayLike, ratings: ArrayLike, groups: Sequence[Hashable], *, folds: int = 5, seed: int = 0
 ) -> Vector:
     """Return (n,) predictions, each by a net that saw no output of the same group (item).
 
