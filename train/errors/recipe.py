@@ -214,8 +214,8 @@ def tune(arguments: argparse.Namespace, options: ErrorsOptions, names: Sequence[
 
     Raises InputError for options that do not fit and ratings that cannot be read.
     """
-    if arguments.lessons or options.signals or not 0.0 <= options.share < 1.0:
-        raise InputError("--ratings takes neither --lessons nor --signals, and --share must be in [0, 1)")
+    if arguments.lessons or options.signals or options.mixture or not 0.0 <= options.share < 1.0:
+        raise InputError("--ratings takes none of --lessons, --mixture and --signals, and --share must be in [0, 1)")
     options = replace(options, begin=options.begin or options.models)
     given = ratings_of(read_sets(arguments.ratings), arguments.dimension or ())
     apart = folds_of(given, options.seed) == 0
@@ -267,7 +267,7 @@ def finish(net: PairNet, out: Path, options: ErrorsOptions, data: list[str], sec
 
 
 def chosen(lessons: Lessons, options: ErrorsOptions) -> Array:
-    """Return the numbers of the lessons that train, drawn as --mixture says. Raises InputError for what is no share of a source."""
+    """Return the numbers of the lessons that train, drawn as --mixture says. Raises InputError for an unknown source or a wrong share."""
     shares = dict.fromkeys(lessons.sources.tolist(), 1.0)
     for name, _, share in (each.partition("=") for each in options.mixture.split(",") if each):
         if name not in shares or not re.fullmatch(r"1|0?\.\d+", share):
