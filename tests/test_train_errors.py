@@ -192,7 +192,9 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     few, all_there = (read_card(tmp_path / name)["data"] for name in "fa")
     assert int(few[0].split("; ")[-1].split()[0]) < int(all_there[0].split("; ")[-1].split()[0]) and few[1] == all_there[1]
     assert mixed.read_bytes() != first.read_bytes()
-    for wrong in ("grups=0.5", "groups=2", "groups"):
+    with pytest.raises(InputError, match="--mixture leaves none of .* lessons"):
+        trained(tmp_path / "g", *models, *lessons, "--mixture", "groups=0.00001,summaries=0.00001")
+    for wrong in ("grups=0.5", "groups=2", "groups=0.0", "groups"):
         with pytest.raises(InputError, match="--mixture takes shares in .* of groups, summaries, as outputs=0.3, got gr"):
             trained(tmp_path / "g", *models, *lessons, "--mixture", wrong)
     none, whole = (load_weights(trained(tmp_path / kept, *models, *lessons, "--kept", kept))[0] for kept in ("0.0", "1.0"))

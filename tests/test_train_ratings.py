@@ -132,7 +132,8 @@ def test_misuses_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     """Options that do not fit, and too few ratings."""
     table, _ = write_ratings(tmp_path)
     assert main([*command(tmp_path / "a"), "--ratings", str(table), "--share", "1"]) == 2
-    assert "--share must be in [0, 1)" in capsys.readouterr().err
+    assert main([*command(tmp_path / "a"), "--ratings", str(table), "--mixture", "groups=0.5"]) == 2
+    assert capsys.readouterr().err.count("--share must be in [0, 1)") == 2
     few = tmp_path / "few.tsv"
     few.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[:20]), encoding="utf-8")
     assert main([*command(tmp_path / "b"), "--ratings", str(few)]) == 2

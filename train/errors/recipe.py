@@ -270,11 +270,13 @@ def chosen(lessons: Lessons, options: ErrorsOptions) -> Array:
     """Return the numbers of the lessons that train, drawn as --mixture says. Raises InputError for an unknown source or a wrong share."""
     shares = dict.fromkeys(lessons.sources.tolist(), 1.0)
     for name, _, share in (each.partition("=") for each in options.mixture.split(",") if each):
-        if name not in shares or not re.fullmatch(r"1|0?\.\d+", share):
+        if name not in shares or not re.fullmatch(r"1(\.0*)?|0?\.0*[1-9]\d*", share):
             raise InputError(f"--mixture takes shares in (0, 1] of {', '.join(shares)}, as outputs=0.3, got {name}={share}")
         shares[name] = float(share)
-    chances = np.array(list(shares.values()))[lessons.source]
-    return np.flatnonzero(np.random.default_rng(options.seed).random(len(lessons)) < chances)
+    drawn = np.random.default_rng(options.seed).random(len(lessons)) < np.array(list(shares.values()))[lessons.source]
+    if not drawn.any():
+        raise InputError(f"--mixture leaves none of {len(lessons)} lessons: give larger shares than {options.mixture}")
+    return np.flatnonzero(drawn)
 
 
 def described(lessons: Lessons, rows: Array | slice = np.s_[:]) -> list[str]:
