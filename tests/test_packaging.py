@@ -28,7 +28,7 @@ def test_everything_is_installed() -> None:
     installed = {name for name in listed if "__pycache__" not in name}
     if not installed:
         pytest.skip("an editable install lists no modules")
-    assert installed == checkout()
+    assert installed == checkout() - {"rome/data/groups/further.jsonl.xz"}  # which only trains
 
 
 def test_every_room_is_a_package() -> None:
