@@ -23,7 +23,7 @@ ROW = arrays(np.float64, 4, elements=st.floats(0.0, 1.0))
 def _make(seed: int = 0, hidden: int = 5, signature: str = "") -> Combiner:
     chance = np.random.default_rng(seed)
     shape = chance.random((hidden, 4)) * 3, chance.normal(size=hidden), chance.random(hidden) * 2
-    return Combiner(*shape, np.asarray(chance.normal()), signature)
+    return Combiner(*shape, np.asarray(chance.normal()), chance.dirichlet(np.ones(5))[:4], signature)
 
 
 def _table(values: list | np.ndarray, segment: list, reference: list, signature: str = "") -> FeatureTable:
@@ -35,7 +35,7 @@ def _table(values: list | np.ndarray, segment: list, reference: list, signature:
 def test_a_better_feature_never_lowers_the_score(seed: int, row: np.ndarray, other: np.ndarray) -> None:
     """The score rises, or stays, with every feature, for any non-negative net; and lies in [0, 1]."""
     low, high = _make(seed).score(np.stack([np.minimum(row, other), np.maximum(row, other)]))
-    assert 0.0 <= low <= high <= 1.0
+    assert 0.0 <= low <= high + 1e-15 <= 1.0 + 1e-15
 
 
 @settings(deadline=None)
@@ -84,7 +84,8 @@ def test_the_forward_pass_is_the_formula() -> None:
     net, rows = _make(3), np.vstack([np.random.default_rng(2).random((50, 4)), np.ones(4)])
     logits = np.tanh(rows @ net.hidden_weight.T + net.hidden_bias) @ net.output_weight + net.output_bias
     sigmoid = 1 / (1 + np.exp(-logits))
-    assert np.allclose(net.score(rows), sigmoid / sigmoid[-1], rtol=0, atol=1e-14)
+    direct = net.direct_weight
+    assert np.allclose(net.score(rows), (1 - direct.sum()) * sigmoid / sigmoid[-1] + rows @ direct, rtol=0, atol=1e-14)
 
 
 def test_each_segment_gets_its_best_reference() -> None:
@@ -127,8 +128,9 @@ def test_bad_nets_and_bad_values_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="damaged"):
         Combiner.load(tmp_path / "bad")
     net = _make()
-    with pytest.raises(InputError, match="not monotone"):
-        Combiner(-net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias)
+    for wrong in ({"hidden_weight": -net.hidden_weight}, {"direct_weight": np.full(4, 0.3)}):
+        with pytest.raises(InputError, match="not monotone"):
+            replace(net, **wrong)
     for values, says in (
         (np.ones((2, 3)), "shape"),
         (np.full((1, 4), 1.5), r"\[0, 1\]"),

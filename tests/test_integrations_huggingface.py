@@ -9,12 +9,12 @@ import pickle
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rome.combining.combiner import Combiner
 from rome.exceptions import InputError
 from rome.features.values import FEATURES
 from rome.integrations.columns import DEFAULT_COLUMNS, default_metric
@@ -162,18 +162,13 @@ def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
     default_metric().score(references=["a cat"], hypotheses=["the cat"])
     same = [batch_scorer(metric), batch_scorer(), batch_scorer(default_metric()), pickle.loads(pickle.dumps(batch_scorer()))]
     assert {Hasher.hash(scorer) for scorer in same} == {first}
-    net = metric.combiner
-    tensors = (net.hidden_weight, net.hidden_bias, net.output_weight, net.output_bias + 1e-9)
     others = [
         batch_scorer(RoMe(emd="aligned")),
         batch_scorer(RoMe(scorer="supervised")),
-        batch_scorer(RoMe(combiner=Combiner(*tensors))),
+        batch_scorer(RoMe(combiner=replace(metric.combiner, output_bias=metric.combiner.output_bias + 1e-9))),
         batch_scorer(RoMe(empty_reference="score")),
-        batch_scorer(reference="other"),
-        batch_scorer(hypothesis="other"),
-        batch_scorer(prefix="rome_"),
-        batch_scorer(columns=["score"]),
-        batch_scorer(missing="null"),
+        *(batch_scorer(**{side: "other"}) for side in ("reference", "hypothesis")),
+        *(batch_scorer(prefix="rome_"), batch_scorer(columns=["score"]), batch_scorer(missing="null")),
     ]
     found = {Hasher.hash(scorer) for scorer in others}
     assert len(found) == len(others) and first not in found

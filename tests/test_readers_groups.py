@@ -17,7 +17,7 @@ from rome.data.readers.groups import (
 )
 from rome.exceptions import InputError
 from rome.features.errors.evidence import TYPES
-from rome.train.errors.sources import OWN_GROUPS
+from rome.train.errors.sources import FURTHER, OWN_GROUPS, training_groups
 
 
 def test_a_mark_is_one_error_at_its_place():
@@ -60,6 +60,8 @@ def test_the_groups_of_the_package_are_whole() -> None:
     """Each begins with its reference, has rewrites that differ from it, and only types that the reader knows; no error leaves a text as it was."""
     groups = [group for path in OWN_GROUPS.glob("*.jsonl*") for group in read_groups(path)]
     assert len({group.id for group in groups}) == len(groups) > 1000
+    apart = [{group.id for group in training_groups(name)} for name in ("groups", FURTHER)]
+    assert apart[0].isdisjoint(apart[1]) and {group.id for group in groups} <= apart[0] | apart[1]
     for group in groups:
         texts = [text.text for text in group.texts]
         assert texts[0] == group.reference and len(set(texts)) == len(texts) > 1

@@ -188,7 +188,10 @@ def test_the_recipe_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     begun = trained(tmp_path / "e", *models, "--lessons", str(tmp_path / "a.work"), "--steps", "0", "--begin", str(folder))
     assert begun.read_bytes() == first.read_bytes() and "went on from the reader" in read_card(tmp_path / "e")["notes"]
     lessons = ["--lessons", str(tmp_path / "a.work"), "--begin", str(folder), "--bits", "8"]
-    mixed = trained(tmp_path / "f", *models, *lessons, "--mixture", "groups=0.5,summaries=1")
+    compiled: list[dict[str, bool]] = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda _, **given: compiled.append(given))
+    mixed = trained(tmp_path / "f", *models, *lessons, "--compile", "--mixture", "groups=0.5,summaries=1")
+    assert compiled and compiled == [{"dynamic": True}] * len(compiled)
     few, all_there = (read_card(tmp_path / name)["data"] for name in "fa")
     assert int(few[0].split("; ")[-1].split()[0]) < int(all_there[0].split("; ")[-1].split()[0]) and few[1] == all_there[1]
     assert mixed.read_bytes() != first.read_bytes()

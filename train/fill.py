@@ -82,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = fit(model, tokenised(texts, tokenizer), vocabulary, options)
     export(model, options, casing_of(texts, frozenset(piece for piece in pieces if WHOLE_WORD.fullmatch(piece))))
     model.fill_in(load_weights(options.out / FILL_FILE)[0])
-    figures = judge(model, tokenised(judging_texts(), tokenizer)[:JUDGED], vocabulary)
+    judging = dict.fromkeys(s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu")))  # they train nothing
+    figures = judge(model, tokenised(list(judging), tokenizer)[:JUDGED], vocabulary)
     write_training_card("fill", options, options.steps, seconds, figures, texts=len(texts))
     return 0
 
@@ -198,11 +199,6 @@ def training_texts() -> list[str]:
     for year in (22, 23):
         texts += [text for s in read_wmt(data_file(f"text/wmt{year}_to_en_outputs.jsonl.gz")) for text in s.references]
     return list(dict.fromkeys(text for text in texts if text))
-
-
-def judging_texts() -> list[str]:
-    """Return the sentences of the development part of EWT, which trains nothing."""
-    return list(dict.fromkeys(s.text for s in read_trees(data_file("ud_english_ewt/dev.conllu"))))
 
 
 def tokenised(texts: Sequence[str], tokenizer: Any) -> list[tuple[int, ...]]:

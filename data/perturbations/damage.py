@@ -346,8 +346,7 @@ def _repeated_phrase(text: str, other: str, chance: random.Random) -> str:
 
 
 def _shuffled(text: str, other: str, chance: random.Random) -> str:
-    words = text.split()
-    return " ".join(chance.sample(words, len(words)))
+    return " ".join(chance.sample(text.split(), len(text.split())))
 
 
 def _truncated(text: str, other: str, chance: random.Random) -> str:

@@ -46,7 +46,7 @@ class Kind:
     released: Severity
 
 
-def _rows(name: str) -> Iterator[list[str]]:
+def _rows(name: str) -> Iterator[list[Any]]:
     """Yield the cells of every line below comment and header."""
     lines = (files("rome.data") / "published" / name).read_text(encoding="utf-8").splitlines()
     yield from (line.split("\t") for line in lines[2:])
@@ -55,9 +55,8 @@ def _rows(name: str) -> Iterator[list[str]]:
 def _kinds() -> Iterator[tuple[str, Kind]]:
     """Yield the released file name and the row of table 1; the ids in the file names differ from 20 on."""
     for stem, identifier, category, kind, description, severity in _rows("demetr_table1.tsv"):
-        released: Any = stem.split("_")[0]
-        by_table: Any = severity or released
-        yield stem, Kind(int(identifier), category, kind, description, by_table, released)
+        released = stem.split("_")[0]
+        yield stem, Kind(int(identifier), category, kind, description, severity or released, released)
 
 
 KINDS: Mapping[str, Kind] = dict(_kinds())

@@ -203,7 +203,9 @@ def read_mqm(
         rating = {"mqm": mqm_score(results.errors, weights)}
         args = (segment, given, results.hypothesis, rating, system, language_pair, marks)
         segments.append(RatedSegment(*args, source=source, place=results.place))
-    return RatedSet(set_name(path), tuple(_without_references(segments)))
+    # a system whose outputs are all references is one
+    differs = {segment.system for segment in segments if segment.hypothesis not in segment.references}
+    return RatedSet(set_name(path), tuple(segment for segment in segments if segment.system in differs))
 
 
 def _outputs(path: str | Path, texts: dict[str, tuple[str, str, str]]) -> dict[tuple[str, str], _Annotated]:
@@ -278,9 +280,3 @@ def _paired(
             f"{place}: the reference of segment {segment} translates another source, {text[:40]!r}: give this test set's"
         )
     return answers
-
-
-def _without_references(segments: list[RatedSegment]) -> list[RatedSegment]:
-    """Return the segments of the systems whose output differs from the reference at least once."""
-    differs = {segment.system for segment in segments if segment.hypothesis not in segment.references}
-    return [segment for segment in segments if segment.system in differs]

@@ -130,12 +130,9 @@ class PairReader:
         seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
         amounts = softplus(linear(torch.cat([states[:, 0], seen], dim=1), tensors["amount.weight"], tensors["amount.bias"]))
         for k, (row, amount) in enumerate(zip(rows, amounts[:, 0].expm1().tolist(), strict=True)):
-            yield PairPrediction(calibrated[k, row.words], types[k, row.words], _limited(amount))
-
-
-def _limited(amount: float) -> float:
-    """Return the amount limited to MAXIMUM: nearly the same where it is small, and increasing everywhere, so that bad texts still differ."""
-    return -MAXIMUM * math.expm1(-amount / MAXIMUM)
+            # up to MAXIMUM: nearly the same where it is small, and increasing everywhere, so that bad texts still differ
+            limited = -MAXIMUM * math.expm1(-amount / MAXIMUM)
+            yield PairPrediction(calibrated[k, row.words], types[k, row.words], limited)
 
 
 def joint_layers(folder: Path, tensors: Mapping[str, torch.Tensor]) -> Any:
@@ -280,9 +277,7 @@ def _even(side: Side, count: int) -> list[Side]:
     return [(states[a:b], forms[a:b]) for a, b in pairwise(ends)]
 
 
-def _whole(
-    pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction]], equal: EqualWords
-) -> PairPrediction:
+def _whole(pair: tuple[Analysis, Analysis], parts: Sequence[tuple[_Row, PairPrediction]], equal: EqualWords) -> PairPrediction:
     """Return the prediction for a pair from those of its parts, without borrowed marks."""
     p, q = (len(analysis.words) for analysis in pair)
     sure, even = np.zeros((p + q, len(SEVERITIES)), np.float32), np.full((p + q, len(TYPES)), 1 / len(TYPES), np.float32)

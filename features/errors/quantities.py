@@ -192,7 +192,7 @@ def _registry() -> Any:
 @lru_cache(maxsize=4096)
 def in_base_units(value: float, unit: str) -> tuple[str, float] | None:
     """Return the physical dimension and the value in base units, None for an unknown unit."""
-    name = re.sub(r"^degrees?\s(?=\w)|^[°º]\s?(?=\w)", "", unit).replace("sq ", "square ").replace("cu ", "cubic ")
+    name = re.sub(r"^degrees?\s(?=\w)|^[°º]\s?(?=\w)", "", unit).replace("sq ", "square ").replace("cu ", "cubic ").replace("decade", "decayear")
     name = UNITS.get(name.lower() if name in ("C", "F") else name, name)
     name = re.sub(r"(?<=[mtdi])([23])$", r"^\1", name)
     try:

@@ -26,8 +26,8 @@ ABOUT = re.compile(
 )
 NEAR = 0.1
 """Values that differ by at most this share may be the same, rounded, where a text says "about" or uses another unit."""
-NUMBER = "number / "
-"""The group of plain numbers."""
+NUMBER, PROGRAM = "number / ", "program / "
+"""The groups of plain numbers and of pieces of code."""
 PLAIN = ("number", "ratio", "sequence")
 POUND = 0.45359237
 
@@ -88,9 +88,13 @@ def compare_quantities(
     free = [slot for n, slot in enumerate(ones) if n not in links], [slot for n, slot in enumerate(others) if n not in back]
     ours, theirs = ({key for slot in slots for key in slot.keys} for slots in free)
     figures = [{slot.figure for slot in slots if slot.group == NUMBER} for slots in free]
+    code = [[slot.written for slot in slots if slot.group == PROGRAM] for slots in (ones, others)]
 
     def certain(i: int, j: int) -> bool:
-        """Return whether two quantities differ, and neither may be in the other text with its unit left out."""
+        """Return whether two quantities differ, and neither may be in the other text without its unit, or in pieces of code."""
+        given = (ones[i].written, code[1]), (others[j].written, code[0])
+        if all({*text.split()} <= {*" ".join(there).split()} for text, there in given) and any(text not in there for text, there in given):
+            return False
         one, other = ones[i].figure, others[j].figure
         elided = ones[i].group != NUMBER and one != other and (one in figures[1] or other in figures[0])
         return not elided and _differ(ones[i], others[j])
@@ -105,7 +109,7 @@ def compare_quantities(
     neighbours, groups = _once(left, there, lambda slot: slot.around), _once(left, there, lambda slot: slot.group)
     alone = len(left) == len(there) == 1
     singles = {i: j for i, j in groups.items() if ones[i].words & others[j].words or alone and ones[i].group != NUMBER}
-    programs = zip(*([n for n, slot in side.items() if slot.group == "program / "] for side in (left, there)), strict=False)
+    programs = zip(*([n for n, slot in side.items() if slot.group == PROGRAM] for side in (left, there)), strict=False)
     for i, j in (*links.items(), *neighbours.items(), *singles.items(), *programs):
         if i in left and i not in different and j not in taken and certain(i, j):
             different[i] = j
@@ -157,8 +161,8 @@ def _slots(text: str, quantities: Sequence[Quantity]) -> list[_Slot]:
         places.append(len(tokens))
         tokens.append("#")
         if quantity.dimension:
-            written = text[quantity.start : end].casefold()
-            figure = "".join(re.findall(r"\d[\d.,/]*", in_digits(written).text)[:1])
+            written = text[quantity.start : end]
+            figure = "".join(re.findall(r"\d[\d.,/]*", in_digits(written.casefold()).text)[:1])
             doubtful = ABOUT.search(text[max(0, quantity.start - 15) : quantity.start].casefold()) is not None
             slots.append(_Slot(quantity, written, _group(quantity), _keys(quantity, written), doubtful, figure))
             clauses[-1].append(slots[-1])
@@ -233,7 +237,7 @@ def _differ(one: _Slot, other: _Slot) -> bool:
 def _may_be_rounded(one: _Slot, other: _Slot) -> bool:
     """Return whether one value may stand for the other: after "about", in another unit, or rounded in words."""
     a, b, doubtful = one.quantity.value, other.quantity.value, one.doubtful or other.doubtful
-    letters = [re.sub(r"[^a-z°²³]", "", slot.written) for slot in (one, other)]
+    letters = [re.sub(r"[^a-z°²³]", "", slot.written.casefold()) for slot in (one, other)]
     near = abs(a - b) <= (1.0 if one.quantity.dimension == "temperature" else NEAR * max(abs(a), abs(b)))
     plain, alike = one.quantity.dimension in PLAIN, letters[0] == letters[1]
     if doubtful or not near or alike and (plain or letters[0] or one.group.startswith("money")):

@@ -11,7 +11,7 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -322,13 +322,15 @@ def _punctuation(
             left.remove(mark)
             added.remove(twin)
     for mark in left:
-        weight = config.slip * config.possible * _tight(mark, there, hypothesis)
+        weight = config.slip * config.possible * _tight(mark, there, reference, hypothesis)
         yield _minor("punctuation", config.possible, weight, reference.span_at(mark), None, "missing")
     back = {j: i for i, j in there.items()}
     for mark in added:
-        stray = _stray(hypothesis, mark)
+        # stray are a mark that `tidy` removes, an odd one, and one that ends a sentence before a small letter
+        after = hypothesis.text[mark.place + 1 :].lstrip()[:1]
+        stray = mark.stray or mark.character in ODD or (mark.character in "!?" and mark.before >= 0 and after.islower())
         likely = config.likely if stray else config.possible
-        weight = config.slip * likely * (stray or _tight(mark, back, reference))
+        weight = config.slip * likely * (stray or _tight(mark, back, hypothesis, reference))
         yield _minor("punctuation", likely, weight, None, hypothesis.span_at(mark), "unnecessary")
 
 
@@ -345,17 +347,12 @@ def _same(mark: PunctuationMark, other: PunctuationMark, there: dict[int, int]) 
     return beside and (mark.character, mark.stray) == (other.character, other.stray)
 
 
-def _tight(mark: PunctuationMark, there: dict[int, int], text: PreparedText) -> bool:
-    """Return whether the words around a mark have matches that follow each other in the other text, marks aside."""
-    order = {n: place for place, n in enumerate((-1, *text.places))}
-    before, after = (order.get(there.get(n, -2), -2) for n in (mark.before, mark.after))
-    return (after or len(order)) == before + 1
-
-
-def _stray(side: PreparedText, mark: PunctuationMark) -> bool:
-    """Return whether `tidy` removes the mark, it is odd, or it ends a sentence before a small letter."""
-    after = side.text[mark.place + 1 :].lstrip()
-    return mark.stray or mark.character in ODD or (mark.character in "!?" and mark.before >= 0 and after[:1].islower())
+def _tight(mark: PunctuationMark, there: dict[int, int], own: PreparedText, text: PreparedText) -> bool:
+    """Return whether the two words on either side of a mark have matches that follow each other in the other text, marks aside."""
+    words, others = ((-1, *side.places, -2) for side in (own, text))
+    order, at = {n: place for place, n in enumerate(others)}, words.index(mark.before) if mark.before in words else 0
+    places = [order.get(n if n < 0 else there.get(n, -3), -3) for n in words[max(at - 1, 0) : at + 3]]
+    return mark.before in words and all(after == before + 1 for before, after in pairwise(places))
 
 
 def _emoji(reference: PreparedText, hypothesis: PreparedText, config: SurfaceConfig) -> Iterator[ErrorSpan]:

@@ -127,9 +127,8 @@ class Combiner(MonotoneNet):
         description: dict[str, Any] = {"format": "1", "features": FEATURES, "feature_signature": self.feature_signature}
         if self.fitted_on:
             description["fitted_on"] = self.fitted_on
-        content = save(tensors, metadata={"description": json.dumps(description, sort_keys=True)})
         with atomic_path(path, refusal=StoreError) as temporary:
-            temporary.write_bytes(content)
+            temporary.write_bytes(save(tensors, metadata={"description": json.dumps(description, sort_keys=True)}))
 
     @property
     def signature(self) -> str:
@@ -137,10 +136,8 @@ class Combiner(MonotoneNet):
 
         Before it, of a supervised net, ``scorer:supervised.`` and the names of the rated sets.
         """
-        digest = hashlib.sha256()
-        for name in TENSORS:
-            digest.update(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes())
-        return f"{signature_part(self.fitted_on)}net:{digest.hexdigest()[:8]}"
+        named = b"".join(name.encode() + np.asarray(getattr(self, name), dtype="<f8").tobytes() for name in TENSORS)
+        return f"{signature_part(self.fitted_on)}net:{hashlib.sha256(named).hexdigest()[:8]}"
 
     def score(self, table: FeatureTable | ArrayLike, *, allow_mismatch: bool = False) -> Vector:
         """Return scores in [0, 1]: one per segment of a FeatureTable (see `combine`), one per row of an (n, 4) array.
@@ -207,12 +204,12 @@ def _read(path: Path) -> Combiner:
             raise ValueError("its description is not an object")
     except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise StoreError(f"the scorer {path} is damaged ({error}): reinstall rome-metric, or train it again") from error
-    if not tensors.keys() >= TENSORS.keys():
+    if not tensors.keys() | {"direct_weight"} >= TENSORS.keys():
         raise StoreError(
             f"{path} is not a scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
         )
     sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
-    known = {name: tensors[name] for name in TENSORS}  # older files also store `baseline`
+    known = {name: tensors.get(name, np.zeros(WIDTH)) for name in TENSORS}  # older files have no direct_weight
     return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 

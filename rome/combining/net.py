@@ -1,8 +1,8 @@
 """The net of RoMe section 3.4 in NumPy, monotone by construction; `rome.combining.fitting` fits it.
 
-score = S(x) / S(1, ..., 1) with S(x) = sigmoid(output_weight . tanh(hidden_weight x + hidden_bias) + output_bias), all weights
-non-negative and every activation rising: a better feature never lowers the score, perfect features score exactly 1, and nothing
-scores above them.
+score = (1 - sum(direct_weight)) S(x) / S(1, ..., 1) + direct_weight . x with S(x) = sigmoid(output_weight . tanh(hidden_weight x +
+hidden_bias) + output_bias), all weights non-negative and every activation rising: a better feature never lowers the score, perfect
+features score exactly 1, and nothing scores above them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rome.exceptions import InputError
 
-TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0}
+TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0, "direct_weight": 1}
 CHUNK = 8192
 Vector = NDArray[np.float64]
 
@@ -29,12 +29,15 @@ class MonotoneNet:
     ----------
     hidden_weight, hidden_bias, output_weight, output_bias
         (h, d) >= 0, (h,), (h,) >= 0, ().
+    direct_weight
+        (d,) >= 0 with a sum of at most 1, the share of each feature in the score beside the hidden units.
     """
 
     hidden_weight: Vector
     hidden_bias: Vector
     output_weight: Vector
     output_bias: Vector
+    direct_weight: Vector
 
     def __post_init__(self) -> None:
         """Convert the tensors to float64 and check the conditions of monotonicity."""
@@ -45,10 +48,14 @@ class MonotoneNet:
                 raise InputError(
                     f"the net's {name} has shape {tensor.shape} or is not finite: train it again with `rome train scorer`"
                 )
-        if not len(self.hidden_weight) == len(self.hidden_bias) == len(self.output_weight):
+        hidden, width = self.hidden_weight.shape
+        if (len(self.hidden_bias), len(self.output_weight), len(self.direct_weight)) != (hidden, hidden, width):
             raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
-        if (self.hidden_weight < 0).any() or (self.output_weight < 0).any():
-            raise InputError("the net has a negative weight, so it is not monotone: train it again with `rome train scorer`")
+        lowest = min(weight.min() for weight in (self.hidden_weight, self.output_weight, self.direct_weight))
+        if lowest < 0 or self.direct_weight.sum() > 1:
+            raise InputError(
+                "the net has a negative weight, or direct weights above 1 in all, so it is not monotone: train it again with `rome train scorer`"
+            )
 
     def score_rows(self, values: Vector) -> Vector:
         """Map (n, d) features to (n,) scores in [0, 1], 1 for a row of ones, without checking the values.
@@ -61,7 +68,7 @@ class MonotoneNet:
         for start in range(0, len(values), CHUNK):
             logarithms = self._log_sigmoid(values[start : start + CHUNK])
             scores[start : start + CHUNK] = np.exp(np.minimum(logarithms - perfect, 0.0))
-        return scores
+        return scores + ((values - scores[:, None]) * self.direct_weight).sum(axis=1)
 
     def _log_sigmoid(self, rows: Vector) -> Vector:
         """Return the logarithm of S, (n, d) to (n,), so that no quotient is 0 / 0."""

@@ -169,10 +169,8 @@ def _is_begun(first: str) -> bool:
     """Return True for a line that only begins a JSON value."""
     try:
         parse_json(first)
-    except JSONDecodeError:
-        return bool(first.strip())
-    except (ValueError, RecursionError):  # reported with its line when it is read again
-        return False
+    except (ValueError, RecursionError) as error:  # what is no unfinished value is reported with its line when it is read again
+        return isinstance(error, JSONDecodeError) and bool(first.strip())
     return False
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from importlib.resources import files
-from itertools import chain
 from math import log1p
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ LANGUAGE = frozenset("tense agreement article preposition order spelling punctua
 """Types that are errors of the text itself: no reference can have them on its behalf."""
 TOGETHER = 6
 """Hypotheses of one lesson, at most, of sources with many."""
+FURTHER = "further groups"
+"""The groups of a file that the wheel leaves out, so that --mixture can give them a share of their own."""
 DRAWN = 10
 """Lessons that are drawn of each annotated group."""
 
@@ -153,13 +155,13 @@ def _lesson(kind: str, members: Iterable[Member]) -> Group:
     return Group(kind, plain(""), tuple(members))
 
 
-def _groups(chance: random.Random, times: float) -> Iterator[Group]:
-    rows = [group for group in training_groups() if not is_held_out_group(group.id)]
+def _groups(chance: random.Random, times: float, name: str = "groups") -> Iterator[Group]:
+    rows = [group for group in training_groups(name) if not is_held_out_group(group.id)]
     for _ in range(round(DRAWN * times)):
         for group in rows:
             lesson = annotated(group, chance)
             more = _with_another_sentence(group, chance.choice(rows), chance) if chance.random() < 0.3 else []
-            yield replace(lesson, members=(*lesson.members, *more))
+            yield replace(lesson, kind=name, members=(*lesson.members, *more))
 
 
 def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance: random.Random) -> list[Member]:
@@ -182,12 +184,17 @@ def _with_another_sentence(group: AnnotatedGroup, other: AnnotatedGroup, chance:
     return [Member(made, COST["major"], level_of(COST["major"]), 1.0, True, one, reference_sure=1.0)]
 
 
-def training_groups() -> Iterator[AnnotatedGroup]:
-    """Yield the annotated groups that may train, those that are held out included; without public data, the package's alone."""
+def training_groups(*names: str) -> Iterator[AnnotatedGroup]:
+    """Yield the annotated groups of one source, or of both, that may train, those that are held out included.
+
+    Without public data they are the package's alone.
+    """
+    paths = sorted(OWN_GROUPS.glob("*.jsonl*"))
     with suppress(InputError):
-        yield from chain.from_iterable(map(read_groups, sorted(data_folder().glob("groups/train_*.jsonl"))))
-    for path in sorted(OWN_GROUPS.glob("*.jsonl*")):
-        yield from read_groups(path)
+        paths = [*sorted(data_folder().glob("groups/train_*.jsonl")), *paths]
+    for path in paths:
+        if not names or (FURTHER in names) == path.name.startswith("further"):
+            yield from read_groups(path)
 
 
 def _summaries(chance: random.Random, times: float) -> Iterator[Group]:
@@ -326,6 +333,7 @@ class Synthesized:
 Draw = Callable[[random.Random, float], Iterator[Group]]
 SOURCES: dict[str, tuple[Draw, float]] = {
     "groups": (_groups, 1.0),
+    FURTHER: (partial(_groups, name=FURTHER), 1.0),
     "summaries": (_summaries, 4.0),
     "paws": (_paws, 1.0),
     "captions": (_captions, 1.0),
@@ -341,6 +349,7 @@ NAMES = (*SOURCES, PERTURBED, SYNTHESIZED)
 _WMT = "WMT22 without Chinese and WMT23; research use"
 TEACHES = {
     "groups": "single errors with place, severity and type (annotated groups written for this project, nine tenths; CC0)",
+    FURTHER: "the same (rome/data/groups/further.jsonl.xz, nine tenths; CC0)",
     "summaries": "consistent above inconsistent summaries (SummEdits without its domain podcast; Apache-2.0)",
     "paws": "paraphrases above other sentences of the same words (half of PAWS-Wiki dev; free use)",
     "captions": "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)",

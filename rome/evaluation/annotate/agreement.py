@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
+
+from scipy.stats import rankdata
 
 from rome.evaluation.annotate.ratings import Ratings, dimensions_of
 from rome.evaluation.statistics.spans import segment_spans
@@ -48,8 +50,10 @@ def krippendorff_alpha(ratings: Matrix, level: str) -> float | None:
     """
     counts = Counter(item for rated in ratings.values() for item in rated)
     rows = [(name, item, value) for name, rated in ratings.items() for item, value in rated.items() if counts[item] > 1]
-    distance = _squared if level == "interval" else _ordinal(Counter(label for _, _, label in rows))
-    return _coefficient(rows, "alpha", distance=distance)
+    if level == "ordinal":  # Krippendorff's ordinal difference is the interval difference of mean ranks
+        ranks = rankdata([value for *_, value in rows]).tolist()
+        rows = [(name, item, rank) for (name, item, _), rank in zip(rows, ranks, strict=True)]
+    return _coefficient(rows, "alpha", interval=True)
 
 
 def agreement_table(ratings: Ratings) -> Table:
@@ -96,29 +100,14 @@ def _row(ratings: Ratings, dimension: str) -> tuple[str | int | float | None, ..
     )
 
 
-def _coefficient(
-    rows: Sequence[tuple[str, int, float]], name: str, *annotators: str, distance: Callable[[float, float], float] | None = None
-) -> float | None:
+def _coefficient(rows: Sequence[tuple[str, int, float]], name: str, *annotators: str, interval: bool = False) -> float | None:
     """Return a coefficient of NLTK's annotation task; None for fewer than two different ratings.
 
-    Without a distance, ratings are equal or different.
+    Without ``interval``, ratings are equal or different.
     """
     with needed("agreement", '"rome-metric[evaluate]"'):
-        from nltk.metrics.agreement import AnnotationTask
+        from nltk.metrics import AnnotationTask, binary_distance, interval_distance
     if len({label for _, _, label in rows}) < 2:
         return None
-    task = AnnotationTask(rows) if distance is None else AnnotationTask(rows, distance=distance)
+    task = AnnotationTask(rows, distance=interval_distance if interval else binary_distance)
     return float(getattr(task, name)(*annotators))
-
-
-def _squared(one: float, other: float) -> float:
-    return (one - other) ** 2
-
-
-def _ordinal(counts: Mapping[float, int]) -> Callable[[float, float], float]:
-    """Return Krippendorff's ordinal difference: the number of ratings between two values, each end counted half, squared."""
-    below, so_far = {}, 0
-    for label in sorted(counts):
-        below[label] = so_far + counts[label] / 2
-        so_far += counts[label]
-    return lambda one, other: (below[one] - below[other]) ** 2

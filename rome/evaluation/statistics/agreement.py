@@ -142,8 +142,7 @@ def pearson_rows(people: Matrix, metric: Matrix) -> Matrix:
 
 def spearman_rows(people: Matrix, metric: Matrix) -> Matrix:
     """Return (g,) Pearson's r of each row's ranks; tied values share their mean rank."""
-    ours, theirs = (np.asarray(stats.rankdata(side, axis=1), dtype=np.float64) for side in (people, metric))
-    return pearson_rows(ours, theirs)
+    return pearson_rows(*(np.asarray(stats.rankdata(side, axis=1), dtype=np.float64) for side in (people, metric)))
 
 
 def kendall_b_rows(people: Matrix, metric: Matrix) -> Matrix:
