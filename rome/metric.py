@@ -65,7 +65,7 @@ class RoMe:
     >>> metric = RoMe()
     >>> result = metric.score(references=["The museum opens at nine."], hypotheses=["The museum opens at ten."])
     >>> f"{result:.2f}"
-    '0.43'
+    '0.46'
     >>> result[0].evidence.errors.errors[0].type
     'number'
 

@@ -199,7 +199,7 @@ def test_a_set_without_a_reader_or_a_supervised_net_says_so(tmp_path: Path) -> N
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
     """So a net can be fitted to a new set's own features."""
     metric = RoMe(models=linked_set(tmp_path / "set", but=("scorer",)), progress=False)
-    assert metric.feature_signature.startswith("features:8|models:other.")
+    assert metric.feature_signature.startswith("features:9|models:other.")
     with pytest.raises(ModelMissingError, match="the scorer .*set/scorer/scorer.safetensors is missing: .*rome train scorer"):
         metric.combiner  # noqa: B018
 
@@ -304,7 +304,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
     from rome.cli.options import make_metric
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
-    assert make_metric(options).signature.startswith("features:8|models:other.")  # type: ignore[attr-defined]
+    assert make_metric(options).signature.startswith("features:9|models:other.")  # type: ignore[attr-defined]
     (other / "trees" / "trees.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
     assert "is incomplete, trees/trees.safetensors missing" in capsys.readouterr().err

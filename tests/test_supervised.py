@@ -36,7 +36,7 @@ NOTE = "supervised: fitted on human ratings (wmt15, my_own_file)"
 
 def net(*sources: RatedSource) -> Combiner:
     """A small net; with sources a supervised one."""
-    return Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(-1.0), "", sources)
+    return Combiner(np.ones((2, 4)), np.zeros(2), np.ones(2), np.array(-1.0), fitted_on=sources)
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def _read(path: Path) -> Combiner:
             f"{path} is not a scorer (it holds {', '.join(sorted(tensors)) or 'nothing'}): train one with `rome train scorer`"
         )
     sources = tuple(RatedSource(*map(str, source)) for source in description.get("fitted_on", ()))
-    known = {name: tensors.get(name, np.zeros(WIDTH)) for name in TENSORS}  # older files have no direct_weight
+    known = {name: tensors[name] for name in TENSORS if name in tensors}  # older files have no direct_weight
     return Combiner(**known, feature_signature=str(description.get("feature_signature", "")), fitted_on=sources)
 
 

@@ -97,7 +97,7 @@ def fit_net(
         return float(total + settings.decay / 2.0 * away @ away), gradient + settings.decay * away
 
     options = {"maxiter": settings.steps, "maxfun": 2 * settings.steps, "ftol": 1e-10}
-    return MonotoneNet(*unpacked(minimize(loss, start, method="L-BFGS-B", jac=True, options=options).x), np.zeros(width))
+    return MonotoneNet(*unpacked(minimize(loss, start, method="L-BFGS-B", jac=True, options=options).x))
 
 
 # Human ratings as targets

@@ -7,7 +7,7 @@ features score exactly 1, and nothing scores above them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +30,19 @@ class MonotoneNet:
     hidden_weight, hidden_bias, output_weight, output_bias
         (h, d) >= 0, (h,), (h,) >= 0, ().
     direct_weight
-        (d,) >= 0 with a sum of at most 1, the share of each feature in the score beside the hidden units.
+        (d,) >= 0 with a sum of at most 1, the share of each feature in the score beside the hidden units; none by default.
     """
 
     hidden_weight: Vector
     hidden_bias: Vector
     output_weight: Vector
     output_bias: Vector
-    direct_weight: Vector
+    direct_weight: Vector = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Convert the tensors to float64 and check the conditions of monotonicity."""
+        if not len(self.direct_weight):
+            object.__setattr__(self, "direct_weight", np.zeros(np.shape(self.hidden_weight)[-1:]))
         for name, axes in TENSORS.items():
             tensor = np.ascontiguousarray(getattr(self, name), dtype=np.float64).reshape(np.shape(getattr(self, name)))
             object.__setattr__(self, name, tensor)
@@ -51,11 +53,8 @@ class MonotoneNet:
         hidden, width = self.hidden_weight.shape
         if (len(self.hidden_bias), len(self.output_weight), len(self.direct_weight)) != (hidden, hidden, width):
             raise InputError("the net's tensors do not fit together: train it again with `rome train scorer`")
-        lowest = min(weight.min() for weight in (self.hidden_weight, self.output_weight, self.direct_weight))
-        if lowest < 0 or self.direct_weight.sum() > 1:
-            raise InputError(
-                "the net has a negative weight, or direct weights above 1 in all, so it is not monotone: train it again with `rome train scorer`"
-            )
+        if min(map(np.min, (self.hidden_weight, self.output_weight, self.direct_weight))) < 0 or self.direct_weight.sum() > 1:
+            raise InputError("the net is not monotone, because a weight is negative or its direct weights are above 1 in all: train it again")
 
     def score_rows(self, values: Vector) -> Vector:
         """Map (n, d) features to (n,) scores in [0, 1], 1 for a row of ones, without checking the values.

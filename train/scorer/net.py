@@ -54,7 +54,7 @@ class ScorerConfig(NetSettings):
         `grammar` compensate. They were chosen, as was the decay, on annotated groups that trained neither, and on held-out pairs.
     semantic_share
         Share of `semantic` in the score beside the hidden units, none in the binary objective. A sigmoid alone tells poor translations apart too
-        little. The share was chosen on held-out annotated groups and on WMT15, as the largest that keeps the order of near falsehoods.
+        little. More of it would cost the order of texts with critical errors: held-out annotated groups, WMT15 and DEMETR decided.
     severity_scale
         A severity s multiplies the target by exp(-s / severity_scale); one minor error weighs 1, one major 5.
     textattack
@@ -69,7 +69,7 @@ class ScorerConfig(NetSettings):
     hidden: int = 4
     weight_floor: tuple[float, ...] = (0.5, 0.02, 0.6, 1.0)
     decay: float = 1e-4
-    semantic_share: float = 0.15
+    semantic_share: float = 0.05
     held_out: float = 0.15
     severity_scale: float = 15.0
     severity_cap: float = 25.0
