@@ -16,6 +16,8 @@ from rome.exceptions import InputError
 
 TENSORS = {"hidden_weight": 2, "hidden_bias": 1, "output_weight": 1, "output_bias": 0, "direct_weight": 1}
 CHUNK = 8192
+DIGITS = 13
+"""Decimals of features that count: sums of another order leave 1e-16 of a perfect one."""
 Vector = NDArray[np.float64]
 
 
@@ -61,7 +63,7 @@ class MonotoneNet:
 
         Products are summed row by row, not by a matrix product, which may round a row differently among other rows.
         """
-        values = np.asarray(values, dtype=np.float64)
+        values = np.round(np.asarray(values, dtype=np.float64), DIGITS)
         scores = np.empty(len(values), dtype=np.float64)
         perfect = self._log_sigmoid(np.ones((1, values.shape[1])))
         for start in range(0, len(values), CHUNK):
