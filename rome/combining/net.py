@@ -63,7 +63,7 @@ class MonotoneNet:
 
         Products are summed row by row, not by a matrix product, which may round a row differently among other rows.
         """
-        values = np.round(np.asarray(values, dtype=np.float64), DIGITS)
+        values = np.asarray(values, dtype=np.float64).round(DIGITS)
         scores = np.empty(len(values), dtype=np.float64)
         perfect = self._log_sigmoid(np.ones((1, values.shape[1])))
         for start in range(0, len(values), CHUNK):
