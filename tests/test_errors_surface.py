@@ -88,24 +88,21 @@ def test_a_missing_end_counts_in_full() -> None:
     assert Errors(saying(0.0), ErrorsConfig(surface=replace(CONFIG, likely=0.1))).measure(*pair).raw == 0.1
 
 
-@pytest.mark.parametrize("other", ["At noon we saw the dog.", "It was at noon the dog saw us."])
+@pytest.mark.parametrize("other", ["At noon we saw the dog.", "Past noon the dog saw us."])
 def test_marks_of_another_construction_are_differences(other: str) -> None:
     """Where the two words on either side of a mark do not follow each other in the other text."""
     found = ERRORS.measure(analysis("We saw, at noon, the dog."), analysis(other)).evidence
-    assert [one.type for one in found.differences] == ["punctuation"] * len(found.differences) and found.differences
-    assert all(one.weight == 0.0 and one.severity == "none" for one in found.differences)
+    assert {one.type for one in found.differences} == {"punctuation"} and "punctuation" not in {one.type for one in found.errors}
 
 
 def test_words_typed_twice_are_counted_and_not_read() -> None:
     """The first with .9, further ones with .4, never more than minor; what the reference also repeats is right."""
     said = analysis("We saw saw the old dog and the cat of the man man in town.")
     found = ERRORS.measure(analysis("We saw the old dog and the cat of the man in town."), said).evidence.errors
-    assert [(e.kind, e.type) for e in found] == [("unnecessary", "repetition")] * 2
-    assert [e.weight for e in found] == [CONFIG.sure, CONFIG.again]
+    assert [(e.kind, e.type, e.weight) for e in found] == [("unnecessary", "repetition", one) for one in (CONFIG.sure, CONFIG.again)]
     assert [said.words[n].text for n in set(range(len(said.words))) - set(compared_words(said))] == ["saw", "man", "."]
     long = "one two three four five six seven eight"
-    pair = analysis(f"{long} and so on to the end"), analysis(f"{long} {long} and so on to the end")
-    (error,) = ERRORS.measure(*pair).evidence.errors
+    (error,) = ERRORS.measure(analysis(f"{long} and so on to the end"), analysis(f"{long} {long} and so on to the end")).evidence.errors
     assert error.weight == MINOR_MOST
     assert ERRORS.measure(analysis("We saw Bora Bora."), analysis("We saw Bora Bora .")).evidence.errors[0].type == "spacing"
 

@@ -167,8 +167,8 @@ def test_the_same_settings_give_the_same_fingerprint(folder: Path) -> None:
         batch_scorer(RoMe(scorer="supervised")),
         batch_scorer(RoMe(combiner=replace(metric.combiner, output_bias=metric.combiner.output_bias + 1e-9))),
         batch_scorer(RoMe(empty_reference="score")),
-        *(batch_scorer(**{side: "other"}) for side in ("reference", "hypothesis")),
-        *(batch_scorer(prefix="rome_"), batch_scorer(columns=["score"]), batch_scorer(missing="null")),
+        *(batch_scorer(**{name: "other"}) for name in ("reference", "hypothesis", "prefix")),
+        *(batch_scorer(columns=["score"]), batch_scorer(missing="null")),
     ]
     found = {Hasher.hash(scorer) for scorer in others}
     assert len(found) == len(others) and first not in found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from collections import Counter
@@ -11,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load
 
 pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from rome.cli import main  # noqa: E402
 from rome.combining.table import FeatureTable  # noqa: E402
 from rome.data.readers.groups import is_held_out_group, read_groups  # noqa: E402
 from rome.train.common.textattack import Request  # noqa: E402
@@ -256,11 +257,10 @@ def test_one_command_makes_pairs_and_net(tmp_path: Path, monkeypatch: pytest.Mon
     for extra in ([], ["--pairs", str(tmp_path / "first.work/pairs.jsonl")], ["--objective", "binary"]):
         folders.append(tmp_path / ("first", "again", "binary")[len(folders)])
         given = ["--out", str(folders[-1]), "--work", f"{folders[-1]}.work", "--bases", "0.05", *extra]
-        parser = argparse.ArgumentParser()
-        scorer.add_arguments(parser)
-        assert scorer.run(parser.parse_args(given)) == 0
+        assert main(["train", "scorer", *given]) == 0
     weights = [(folder / "scorer.safetensors").read_bytes() for folder in folders]
     assert weights[0] == weights[1] != weights[2] and len(started) == 2 and all(one.closed for one in started)
+    assert [load(weight)["direct_weight"].tolist() for weight in weights] == [[0.05, 0.0, 0.0, 0.0]] * 2 + [[0.0] * 4]
     cards = [json.loads((folder / "card.json").read_text()) for folder in folders]
     assert any(each.startswith("textattack") and each.endswith("15.0 % of the loss") for each in cards[0]["data"])
     assert cards[0]["data"] == cards[1]["data"] and cards[0]["notes"] in cards[1]["notes"]
