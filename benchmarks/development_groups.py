@@ -48,6 +48,13 @@ class GroupText:
         return self.error.severity if self.error else "acceptable" if self.number else "reference"
 
     @property
+    def wrong_characters(self) -> set[int]:
+        """Return the places of the error in the hypothesis; none for an acceptable text and for a gap."""
+        if self.error is None or not self.error.wrong.strip():
+            return set()
+        return set(range(self.error.start, self.error.start + len(self.error.wrong)))
+
+    @property
     def base(self) -> tuple[int, int]:
         """Return the key that an acceptable text shares with the texts made from it."""
         return self.group, self.number
@@ -115,6 +122,9 @@ def explanation_figures(texts: Sequence[GroupText], listed: Sequence[Sequence[Er
     for severity in HARDEST_FIRST:
         yield f"place found, {severity}", _percent([bool(some) for text, some in matches if text.severity == severity])
     for severity in HARDEST_FIRST:
+        overlaps = [_agreement(text, some) for text, some in rows if text.severity == severity and text.wrong_characters]
+        yield f"F1 of the wrong characters, {severity}", 100.0 * _mean(overlaps)
+    for severity in HARDEST_FIRST:
         right = [one.severity == severity for text, one in heaviest if text.severity == severity]
         yield f"severity right where found, {severity}", _percent(right)
     types = [one.type == text.error.type for text, one in heaviest if text.error is not None]
@@ -137,6 +147,13 @@ def reliability(judged: Sequence[tuple[float, bool]]) -> Figures:
         yield f"{name}, true", _percent(true[chosen].tolist())
         gaps.append(abs(float(true[chosen].sum() - confidences[chosen].sum())))
     yield "expected calibration error", 100.0 * sum(gaps) / len(judged) if judged else np.nan
+
+
+def _agreement(text: GroupText, listed: Sequence[ErrorSpan]) -> float:
+    """Return F1 of the characters in the spans of the hypothesis against the wrong ones; wide spans find the place, but lose here."""
+    spans = [one.hypothesis for one in listed if one.hypothesis is not None]
+    found = {n for span in spans for n in range(span.start, span.end)}
+    return 2.0 * len(found & text.wrong_characters) / (len(found) + len(text.wrong_characters))
 
 
 def is_at(text: GroupText, listed: ErrorSpan) -> bool:

@@ -65,16 +65,6 @@ def memory() -> str:
     return " or ".join(f"{peaks[f'rome score with the models of {n}, cold']:.1f} GB with `{n}`" for n in ("base", "small"))
 
 
-def listed() -> str:
-    """Return which share of DEMETR's mistakes is listed, and with a fitting type and severity."""
-    rows = [[float(row[name] or 0) for name in ("pairs", "named", "right", "severity")] for row in _read("error_types.tsv")]
-    named = sum(pairs * share for pairs, share, *_ in rows)
-    right, severity = (sum(row[0] * row[1] * row[n] for row in rows) / named for n in (2, 3))
-    return (
-        f"{named / sum(row[0] for row in rows):.0f} % are listed, of these {right:.0f} % with a fitting type, {severity:.0f} %"
-    )
-
-
 def weak_kinds() -> str:
     """Return the kinds of mistakes of DEMETR that RoMe overlooks most often, the weakest first."""
     rows = [row for row in _read("demetr_accuracy.tsv") if float(row["RoMe"]) < WEAK and row["severity"] != "base"]
@@ -183,7 +173,6 @@ TABLES: dict[str, Callable[[], str]] = {
         human,
         perturbations,
         memory,
-        listed,
         faults,
         laws,
     )

@@ -131,13 +131,12 @@ def test_every_model_has_its_card() -> None:
 
 
 def test_every_table_is_made_and_used() -> None:
-    """Require each table of docs/figures.py on a page, with rows; the phrases have numbers, and figures of cards three decimals."""
+    """Require each table of docs/figures.py on a page, with rows; the phrase has numbers, and figures of cards three decimals."""
     called = {name for text in TEXTS.values() for name in figures.PLACE.findall(text) if "/" not in name}
     assert called == set(figures.TABLES)
-    for name in called - {"memory", "listed"}:
+    for name in called - {"memory"}:
         assert figures.TABLES[name]().count("\n") >= 4, name
     assert re.fullmatch(r"\d\.\d GB with `base` or \d\.\d GB with `small`", figures.memory())
-    assert len(re.findall(r"\d\d %", figures.listed())) == 3
     assert re.fullmatch(r"0\.\d{3} [\d,]+", figures.filled("{{base/scorer/mean_one_major_error}} {{base/idf/texts}}"))
     for wrong in ("no_such_table", "base/scorer/no_such_figure"):
         with pytest.raises(KeyError):

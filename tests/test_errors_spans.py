@@ -190,12 +190,12 @@ def test_a_run_goes_on_over_one_word_but_not_over_one_that_is_right() -> None:
     assert texts_of(found) == [("replacement", "old", "new"), ("replacement", "wet", "cold")]
 
 
-def test_neighbours_join_from_a_lower_probability() -> None:
-    """`threshold` marks a word, `join` takes its neighbours along; a word of its own needs the threshold."""
-    reader = saying(4.0, wet=SURE, cold=("major", 0.06, "noun"), old=("major", 0.03, "noun"), new=("major", 0.08, "noun"))
+def test_words_are_marked_from_the_threshold() -> None:
+    """A word below it is in no span, not even beside a marked one."""
+    reader = saying(4.0, wet=SURE, cold=("major", 0.08, "noun"), old=("major", 0.03, "noun"), new=("major", 0.06, "noun"))
     found = evidence(reader, "the dog ran", "the new dog ran wet cold old")
     assert texts_of(found.errors) == [("unnecessary", None, "wet cold")] and not found.differences
-    found = evidence(reader, "the dog ran", "the new dog ran wet cold old", ErrorsConfig(threshold=0.07, join=0.02))
+    found = evidence(reader, "the dog ran", "the new dog ran wet cold old", ErrorsConfig(threshold=0.02))
     assert texts_of(found.errors) == [("unnecessary", None, "new"), ("unnecessary", None, "wet cold old")]
 
 
@@ -207,10 +207,10 @@ def test_the_type_is_the_likeliest_of_all_words() -> None:
 
 
 def test_the_costliest_word_is_the_error_where_none_is_marked() -> None:
-    """A large amount and no word at the threshold: the costliest word and its neighbours above `join` are a minor error."""
+    """A large amount and no word at the threshold: the costliest word is a minor error."""
     reader = saying(3.0, new=("major", 0.06, "noun"), red=("minor", 0.05, "noun"), town=("minor", 0.02, "name"))
     (error,) = evidence(reader, "the dog saw a house", "the new red dog saw a town").errors
-    assert error.hypothesis and (error.hypothesis.text, error.severity) == ("new red", "minor")
+    assert error.hypothesis and (error.hypothesis.text, error.severity) == ("new", "minor")
     found = evidence(saying(3.0, new=("minor", 0.02, "noun")), "the dog saw a house", "the new red dog saw a town")
     assert [e.hypothesis.text for e in found.errors if e.hypothesis] == ["new"]
     assert not evidence(saying(2.4, new=("major", 0.06, "noun")), "the dog ran", "the new dog ran").errors

@@ -54,7 +54,7 @@ def test_a_metric_shows_its_models_and_signature_without_loading_them() -> None:
     """``repr`` names the set and the signature; a set that is not there is said to be so, not raised."""
     script = f"import sys, rome; print(rome.RoMe(models='small')); print([m for m in {HEAVY!r} if m in sys.modules])"
     shown, loaded = run(script).splitlines()
-    assert shown.startswith("RoMe(models='small', signature='features:9|models:small.") and loaded == "[]"
+    assert shown.startswith("RoMe(models='small', signature='features:10|models:small.") and loaded == "[]"
     assert "is not there" in repr(rome.RoMe(models="/nowhere/at/all"))
 
 

@@ -169,7 +169,7 @@ def test_settings_come_from_the_set(tmp_path: Path) -> None:
     metric = RoMe(models=linked_set(tmp_path / "set", settings=settings), progress=False)
     semantic, syntax, grammar, errors = metric.configs
     assert (semantic.delta, semantic.rho, syntax.theta, errors.surface.sure) == (0.5, 1.0, 0.7, 0.8)
-    assert grammar == RoMe(progress=False).configs[2] and errors.threshold == 0.1
+    assert grammar == RoMe(progress=False).configs[2] and errors.threshold == 0.07
     assert "|delta:0.5|rho:1|penalty:1|coverage:0|theta:0.7|" in metric.signature
     assert RoMe(models=tmp_path / "set", rho=0.0, emd="aligned").configs[0] == replace(semantic, rho=0.0, emd="aligned")
 
@@ -199,7 +199,7 @@ def test_a_set_without_a_reader_or_a_supervised_net_says_so(tmp_path: Path) -> N
 def test_a_set_without_a_net_measures_but_does_not_score(tmp_path: Path) -> None:
     """So a net can be fitted to a new set's own features."""
     metric = RoMe(models=linked_set(tmp_path / "set", but=("scorer",)), progress=False)
-    assert metric.feature_signature.startswith("features:9|models:other.")
+    assert metric.feature_signature.startswith("features:10|models:other.")
     with pytest.raises(ModelMissingError, match="the scorer .*set/scorer/scorer.safetensors is missing: .*rome train scorer"):
         metric.combiner  # noqa: B018
 
@@ -304,7 +304,7 @@ def test_a_command_makes_the_metric_of_the_set(other: Path, tmp_path: Path, caps
     from rome.cli.options import make_metric
 
     options = _parser("score").parse_args(["score", "--examples", "--models", str(other)])
-    assert make_metric(options).signature.startswith("features:9|models:other.")  # type: ignore[attr-defined]
+    assert make_metric(options).signature.startswith("features:10|models:other.")  # type: ignore[attr-defined]
     (other / "trees" / "trees.safetensors").unlink()
     assert main(["score", "--examples", "--models", str(other)]) == 2
     assert "is incomplete, trees/trees.safetensors missing" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_every_setting_is_in_the_signature_and_travels() -> None:
         {"preset": "paper"},
         {"semantic": {"delta": 0.4000001}},
         {"syntax": {"max_nodes": 9}},
-        {"errors": {"join": 0.2}},
+        {"errors": {"nearness": 0.2}},
     ]
     changes += [{"semantic": {name: value}} for name, value in (("position", "difference"), ("delta", 0.3), ("coverage", 0.1))]
     changes += [{"syntax": {"distance": "zss"}}, {"grammar": {"fluency": 1}}, {"semantic": SemanticConfig(rho=0.1)}]

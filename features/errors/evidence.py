@@ -82,9 +82,7 @@ class ErrorsConfig:
     Attributes
     ----------
     threshold
-        The probability of an error that at least one word of an error span has.
-    join
-        The probability from which a neighbour of such a word belongs to the same span.
+        The probability of an error from which a word is marked; neighbouring marked words are one span.
     nearness
         The share of the least weight of a severity's band from which an error has that severity.
     doubt
@@ -95,8 +93,7 @@ class ErrorsConfig:
         After how many layers of the trunk the reader begins.
     """
 
-    threshold: float = 0.1
-    join: float = 0.04
+    threshold: float = 0.07
     nearness: float = 0.27
     doubt: float = 0.5
     surface: SurfaceConfig = field(default_factory=SurfaceConfig)
@@ -105,7 +102,7 @@ class ErrorsConfig:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_settings(self, threshold=(0, 1), join=(0, 1), nearness=(0, 1), doubt=(0, 1))
+        check_settings(self, threshold=(0, 1), nearness=(0, 1), doubt=(0, 1))
 
 
 @dataclass(frozen=True, slots=True)

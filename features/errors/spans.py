@@ -155,16 +155,15 @@ def find_spans(
     shift = len(pair.reference.words)
     for side, text in enumerate(texts):
         errors = pair.errors[shift * side :]
-        free[side] = _apart(text, free[side], taken[side], (errors >= config.join) & (errors < LIKELY))
+        free[side] = _apart(text, free[side], taken[side], (errors >= config.threshold) & (errors < LIKELY))
     rows = pair.rows(*free)
-    sure = {row for row in rows if pair.errors[row] >= config.threshold}
-    if not sure and not found and amount >= BANDS["minor"][1] and any(pair.costs[rows]):
-        sure = {max(rows, key=lambda row: float(pair.costs[row]))}
-    marked = sure | {row for row in rows if pair.errors[row] >= config.join}
+    marked = {row for row in rows if pair.errors[row] >= config.threshold}
+    if not marked and not found and amount >= BANDS["minor"][1] and any(pair.costs[rows]):
+        marked = {max(rows, key=lambda row: float(pair.costs[row]))}
     steady = [match for match in matches if match.same and not match.moved]
     old = _runs(pair.reference, free[0], taken[0], marked, {match.reference for match in steady})
     new = _runs(pair.hypothesis, free[1], taken[1], {row - shift for row in marked}, {match.hypothesis for match in steady})
-    return found + [pair.finding(*both) for both in _linked(old, new, matches) if not sure.isdisjoint(pair.rows(*both))]
+    return found + [pair.finding(*both) for both in _linked(old, new, matches)]
 
 
 def _apart(text: PreparedText, free: Sequence[int], taken: Collection[int], marked: NDArray[np.bool_]) -> list[int]:

@@ -47,7 +47,7 @@ def feature_signature(name: str, models: str, idf: str, configs: Configs) -> str
     semantic, syntax, grammar, errors = configs
     trees = {name: value for name, value in asdict(syntax).items() if name != "distance"}  # whose choices give equal numbers
     parts = {
-        "features": "9",
+        "features": "10",
         "models": f"{name}.{digest(models)}",
         "idf": idf,
         "emd": semantic.emd,
