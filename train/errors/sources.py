@@ -349,7 +349,7 @@ NAMES = (*SOURCES, PERTURBED, SYNTHESIZED)
 _WMT = "WMT22 without Chinese and WMT23; research use"
 TEACHES = {
     "groups": "single errors with place, severity and type (annotated groups written for this project, nine tenths; CC0)",
-    FURTHER: "the same (rome/data/groups/further.jsonl.xz, nine tenths; CC0)",
+    FURTHER: "more annotated groups (rome/data/groups/further.jsonl.xz, nine tenths; CC0)",
     "summaries": "consistent above inconsistent summaries (SummEdits without its domain podcast; Apache-2.0)",
     "paws": "paraphrases above other sentences of the same words (half of PAWS-Wiki dev; free use)",
     "captions": "rewritten captions above captions with one wrong fact (SugarCrepe++; CC BY 4.0)",
