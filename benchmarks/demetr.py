@@ -1,6 +1,6 @@
-"""Run `rome diagnose demetr` on the development half, beside live peers and the published rows.
+"""Run `rome diagnose demetr` on the development half (50 pairs of each kind in the kept tables), beside live peers and the published rows.
 
-    python benchmarks/demetr.py --store runs/judging --output benchmarks/results
+    python benchmarks/demetr.py --store runs/judging --limit 50 --output benchmarks/results
 
 Keeps the tables that answer the question: table 4, accuracy by kind, severity order.
 """
@@ -27,11 +27,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", help="analyses are kept in this folder between runs")
     parser.add_argument("--output", type=Path, help="copy the tables into this folder")
+    parser.add_argument("--limit", type=int, help="at most so many pairs of each kind")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "found.json"
         store = ["--store", options.store] if options.store else []
-        words = ["--metric", *METRICS, *PEERS, "--all-tables", "-f", "json", "-o", str(found), *store]
+        limit = ["--limit", str(options.limit)] if options.limit else []
+        words = ["--metric", *METRICS, *PEERS, "--all-tables", "-f", "json", "-o", str(found), *store, *limit]
         code = rome(["diagnose", "demetr", *words])
         tables = json.loads(found.read_text(encoding="utf-8"))["tables"] if code == 0 else {}
     for name in KEPT if options.output else ():

@@ -234,16 +234,21 @@ def _differ(one: _Slot, other: _Slot) -> bool:
     return exact or not _may_be_rounded(one, other)
 
 
+def _unit(slot: _Slot) -> float:
+    """Return the value of its unit in base units, 0 where that is not clear."""
+    clear = re.fullmatch(r"[\d,]*[1-9][\d,]*(\.\d+)?", slot.figure)
+    return float(f"{slot.quantity.value / float(slot.figure.replace(',', '')):.9e}") if clear else 0.0
+
+
 def _may_be_rounded(one: _Slot, other: _Slot) -> bool:
     """Return whether one value may stand for the other: after "about", in another unit, or rounded in words."""
     a, b, doubtful = one.quantity.value, other.quantity.value, one.doubtful or other.doubtful
     letters = [re.sub(r"[^a-z°²³]", "", slot.written.casefold()) for slot in (one, other)]
     near = abs(a - b) <= (1.0 if one.quantity.dimension == "temperature" else NEAR * max(abs(a), abs(b)))
     plain, alike = one.quantity.dimension in PLAIN, letters[0] == letters[1]
-    if doubtful or not near or alike and (plain or letters[0] or one.group.startswith("money")):
-        return near and doubtful
-    if not plain:
-        return True
+    alike = alike if plain else alike and letters[0] != "" or 0.0 < _unit(one) == _unit(other)
+    if doubtful or alike or not plain or not near:
+        return near and (doubtful or not alike)
     short, long = sorted((a, b), key=lambda value: len(f"{value:.11e}".split("e")[0].rstrip("0")))
     digits = max(len(f"{short:.11e}".split("e")[0].strip("-").rstrip("0").replace(".", "")), 1)
     return float(f"{long:.{digits - 1}e}") == short
