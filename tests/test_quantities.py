@@ -169,10 +169,10 @@ DIFFERENT = {
         ("It is 20 degrees Celsius.", "It is 20 degrees Fahrenheit."),
         ("It is 20 °C.", "It is 20 °F."),
         ("It is 5 km away.", "It is 5 miles away."),
-        *(("It covers 3,850 km².", "It covers 3,550 square kilometres."), ("It costs $5.50.", "It costs 5.30 dollars.")),
+        ("It covers 3,850 km².", "It covers 3,550 square kilometres."),
+        ("It costs $5.50.", "It costs 5.30 dollars."),
         ("Take 5 mg of it.", "Take 5 g of it."),
         ("Take 5 mg daily.", "Take 5 ml daily."),
-        ("It weighs 5 kg.", "It weighs 15 kg."),
     ],
     "versions": [
         ("Install v2.10.", "Install v2.1."),

@@ -245,8 +245,8 @@ def _may_be_rounded(one: _Slot, other: _Slot) -> bool:
     a, b, doubtful = one.quantity.value, other.quantity.value, one.doubtful or other.doubtful
     letters = [re.sub(r"[^a-z°²³]", "", slot.written.casefold()) for slot in (one, other)]
     near = abs(a - b) <= (1.0 if one.quantity.dimension == "temperature" else NEAR * max(abs(a), abs(b)))
-    plain, alike = one.quantity.dimension in PLAIN, letters[0] == letters[1]
-    alike = alike if plain else alike and letters[0] != "" or 0.0 < _unit(one) == _unit(other)
+    plain = one.quantity.dimension in PLAIN
+    alike = letters[0] == letters[1] if plain else letters[0] == letters[1] != "" or 0.0 < _unit(one) == _unit(other)
     if doubtful or alike or not plain or not near:
         return near and (doubtful or not alike)
     short, long = sorted((a, b), key=lambda value: len(f"{value:.11e}".split("e")[0].rstrip("0")))
