@@ -13,7 +13,7 @@ import pytest
 import torch
 from interrupted import interrupt
 from tiny_lessons import GROUP, LESSONS, TEXTS, generated, write_sources
-from tiny_reader import batches_of, lessons_of
+from tiny_reader import batches_of, lessons_of, randomised
 
 from rome.exceptions import InputError
 from rome.features.analyser.encoder import load_trunk
@@ -70,6 +70,23 @@ def test_nothing_is_learnt_from_a_teacher_that_says_the_same(lessons: Lessons, t
         assert same[name] == pytest.approx([0.0], abs=1e-6) and apart[name][0] > 0.01
 
 
+@pytest.mark.parametrize("bits", [2, 3])
+def test_a_net_can_read_as_it_will_be_stored(lessons: Lessons, tiny: Path, tmp_path: Path, bits: int) -> None:
+    """Then it says what its file says, which differs from what it said before; and what is not rounded goes on learning."""
+    net, (batch,) = new_net(tiny), batches_of(lessons, tiny, pairs=30, parts=1)[0]
+    randomised(net.layers)
+    before = net(batch).start
+    net.read_as_stored(bits)
+    read = net(batch).start
+    read.sum().backward()
+    assert all(tensor.grad.any() for name, tensor in net.own().items() if ".up" in name or ".down" in name)
+    (tmp_path / "errors").mkdir()
+    (tmp_path / "encoder").symlink_to(tiny / "encoder")
+    recipe.export(net, tmp_path / "errors", bits)
+    torch.testing.assert_close(read, load_reader(tmp_path)(batch).start, rtol=0.02, atol=0.02)
+    assert (read - before).abs().max() > 0.1
+
+
 class Reading:
     """Takes a net's place: perfect, or at random by a seed."""
 
@@ -106,7 +123,7 @@ def test_figures_of_readers(tiny: Path) -> None:
 
 
 def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, tiny: Path, tmp_path: Path) -> None:
-    """With a teacher, and dropout; the losses are in the log."""
+    """With a teacher; the losses are in the log."""
     options = recipe.ErrorsOptions(models=str(tiny), teacher=str(tiny), steps=6, every=2, rate=0.01, pairs=40, parts=2)
     works = [tmp_path / name for name in ("whole", "half")]
     for work in works:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sources import ROOMS, ROOT
+
+ROOT = Path(str(find_spec("rome").origin)).parent  # type: ignore[union-attr]
+ROOMS = {room: Path(str(find_spec(f"rome.{room}").origin)).parent for room in ("features", "data", "train")}  # type: ignore[union-attr]
 
 SCRIPT = """
 from collections.abc import Iterable, Iterator

@@ -72,8 +72,7 @@ def losses(
     parts["amounts"] = smooth_l1_loss(amount[known], cost[known].log1p(), beta=0.5)
     parts["ranks"] = _ranks(amount, batches, weights, names, log)
     if targets:
-        wanted = [(read, teacher) for read, teacher in zip(readings, targets, strict=True)]
-        parts["teacher_words"] = torch.stack([_teacher(*pair, weights) for pair in wanted]).mean()
+        parts["teacher_words"] = torch.stack([_teacher(*pair, weights) for pair in zip(readings, targets, strict=True)]).mean()
         parts["teacher_amounts"] = smooth_l1_loss(amount, torch.cat([teacher.amount for teacher in targets]), beta=0.3)
     total = torch.stack([getattr(weights, name) * part for name, part in parts.items()]).sum()
     for name, part in parts.items():

@@ -22,17 +22,24 @@ from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 from rome.features.analyser.encoder import load_trunk, stored_tensors
 from rome.features.analyser.model_set import multiplies_bf16
 from rome.features.analyser.pair_reader import ADAPTED, COMPANY, FURTHER, NORMS, further_layers
-from rome.features.analyser.weights import load_weights
+from rome.features.analyser.weights import load_weights, quantise
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
 from rome.train.errors.batches import Batch
 
-DROPOUT = 0.1
 HIDDEN = -1e4
 """Added to the attention scores of padding."""
 
 
 class Adapted(nn.Module):
-    """A frozen linear map plus a product of two narrow ones, the second of them zero at first."""
+    """A frozen linear map plus a product of two narrow ones, the second of them zero at first.
+
+    Attributes
+    ----------
+    bits
+        Of the numbers of the narrow maps where they are read as they will be stored; 0 where they are read as they are.
+    """
+
+    bits = 0
 
     def __init__(self, weight: Tensor, bias: Tensor, rank: int) -> None:
         super().__init__()
@@ -43,7 +50,8 @@ class Adapted(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """Map (..., in) to (..., out)."""
-        return linear(states, self.weight, self.bias) + linear(linear(states, self.down), self.up)
+        down, up = (stored(matrix, self.bits) if self.bits else matrix for matrix in (self.down, self.up))
+        return linear(states, self.weight, self.bias) + linear(linear(states, down), up)
 
 
 class Layer(nn.Module):
@@ -64,7 +72,7 @@ class Layer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.hidden_size, config.layer_norm_eps) for _ in NORMS)
         for norm, name in zip(self.norms, NORMS.values(), strict=True):
             norm.load_state_dict(dict(zip(("weight", "bias"), own[name], strict=True)))
-        self.heads, self.drop = config.num_attention_heads, nn.Dropout(DROPOUT)
+        self.heads = config.num_attention_heads
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
         """Return (b, N, d) states of states; bias (b, heads or 1, N, N) is added to the scores of attention."""
@@ -72,8 +80,8 @@ class Layer(nn.Module):
         query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ("query", "key", "value"))
         seen = scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
         seen = seen.transpose(1, 2).reshape(states.shape)
-        states = self.norms[0](states + self.drop(self.maps["attention"](seen)))
-        found: Tensor = self.norms[1](states + self.drop(self.maps["outer"](nn.functional.gelu(self.maps["inner"](states)))))
+        states = self.norms[0](states + self.maps["attention"](seen))
+        found: Tensor = self.norms[1](states + self.maps["outer"](nn.functional.gelu(self.maps["inner"](states))))
         return found
 
 
@@ -148,6 +156,12 @@ class PairNet(nn.Module):
         """Return by name what is trained, which is what a reader's file holds beside further layers."""
         return {name: parameter for name, parameter in self.named_parameters() if parameter.requires_grad}
 
+    def read_as_stored(self, bits: int) -> None:
+        """Read the adapters with so many bits from now on."""
+        for module in self.modules():
+            if isinstance(module, Adapted):
+                module.bits = bits
+
     @torch.no_grad()
     def start_marks(self, ids: tuple[int, int]) -> None:
         """Begin the marks as the trunk's own states of the marks of a text without pieces."""
@@ -191,6 +205,12 @@ class PairNet(nn.Module):
         seen = torch.stack([costs.amax(1), costs.sum(1)], dim=1).log1p()
         amount = softplus(self.amount(torch.cat([states[:, 0], seen], dim=1)).float())[:, 0]
         return Read(logits, self.kind(states).float(), amount, states[:, 0], real)
+
+
+def stored(matrix: Tensor, bits: int) -> Tensor:
+    """Return a matrix as it will be stored, with the gradient as if it were not rounded (Bengio et al. 2013: straight-through)."""
+    values, scale = quantise(matrix.detach(), bits)
+    return matrix + (values * scale[:, None] - matrix).detach()
 
 
 @contextmanager

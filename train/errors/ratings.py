@@ -109,14 +109,11 @@ class Rated:
 
 def mixed(own: Sequence[Group], others: Iterable[Group], share: float, chance: random.Random) -> list[Group]:
     """Return the lessons of ratings with as many others, drawn at random, as give these a share of all pairs."""
-    left = share / (1.0 - share) * sum(len(lesson.members) for lesson in own)
-    kept = list(own)
-    pool = list(others) if left else []
-    for lesson in chance.sample(pool, len(pool)):
-        if left > 0:
-            kept.append(lesson)
-            left -= len(lesson.members)
-    return kept
+    wanted = share / (1.0 - share) * sum(len(lesson.members) for lesson in own)
+    pool = list(others)
+    order = chance.sample(pool, len(pool))
+    before = np.cumsum([0, *(len(lesson.members) for lesson in order)]).tolist()
+    return [*own, *(lesson for lesson, pairs in zip(order, before, strict=False) if pairs < wanted)]
 
 
 def figures_of(ratings: Ratings, before: Vector, after: Vector) -> Figures:

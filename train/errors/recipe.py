@@ -285,11 +285,11 @@ def chosen(lessons: Lessons, options: ErrorsOptions) -> Array:
 
 def described(lessons: Lessons, rows: Array | slice = np.s_[:]) -> list[str]:
     """Return for each source of the lessons what it teaches, and how many lessons and pairs it has."""
-    pairs, source, names = np.diff(lessons.group_start)[rows], lessons.source[rows], lessons.sources.tolist()
-    own = [pairs[source == n] for n in range(len(names))]
+    pairs, source = np.diff(lessons.group_start)[rows], lessons.source[rows]
+    own = {name: pairs[source == n] for n, name in enumerate(lessons.sources.tolist())}
     return [
         f"{name}: {sources.TEACHES.get(name, 'packed before')}; {len(sizes):,} lessons, {sizes.sum():,} pairs"
-        for name, sizes in zip(names, own, strict=True)
+        for name, sizes in own.items()
     ]
 
 
@@ -392,10 +392,12 @@ def tokens_of(models: str) -> tuple[tuple[int, int], Array | None]:
 
 
 def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions, rows: Array | None = None) -> int:
-    """Train the net and return the seconds spent, those before an interruption included.
+    """Train the net and return the seconds spent, those before an interruption included; at the end the net reads as it will be stored.
 
-    Of a trained reader's change only the share `kept` stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
+    A trained reader does so from the start, since steps at a low rate change less than rounding does. Of its change only the share `kept`
+    stays: an average of the weights before and after (Wortsman et al. 2022, WiSE-FT).
     """
+    net.read_as_stored(options.bits if options.begin else 0)
     before = {name: tensor.detach().clone() for name, tensor in net.own().items()} if options.begin else {}
     teacher = load_reader(set_folder(options.teacher)).to(options.device) if options.teacher else None
     optimizer = torch.optim.AdamW(net.own().values(), options.rate, weight_decay=0.01, betas=(0.9, 0.98))
@@ -423,6 +425,7 @@ def fit(net: PairNet, lessons: Lessons, options: ErrorsOptions, rows: Array | No
     with torch.no_grad():
         for name, tensor in before.items():
             net.own()[name].copy_(tensor.lerp(net.own()[name], options.kept))
+    net.read_as_stored(options.bits)
     return log.seconds()
 
 

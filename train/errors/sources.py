@@ -235,18 +235,13 @@ def _captions(chance: random.Random, times: float) -> Iterator[Group]:
             yield _lesson("captions", (acceptable(other, one), contradicting(other, wrong)))
 
 
-def _foils(chance: random.Random, times: float) -> Iterator[Group]:
-    rows = read_jsonl(data_file("meaning/valse_foils.jsonl.gz"))
-    members = [differing(row["reference"], row["critical"], COST["critical"], 0.7) for row in rows]
-    yield from together("foils", members, chance, times)
-
-
-def _turned(chance: random.Random, times: float) -> Iterator[Group]:
-    rows = read_jsonl(data_file("meaning/bump.jsonl.gz"))
-    members = [differing(row["reference"], row["critical"], COST["critical"], 0.8) for row in rows]
-    rows = read_jsonl(data_file("meaning/defacto.jsonl.gz"))
-    members += [differing(row["reference"], row["hypothesis"], 7.0, 0.5) for row in rows]
-    yield from together("turned facts", members, chance, 2 * times)
+def _facts(chance: random.Random, times: float, name: str, files: Sequence[tuple[str, str, float, float]]) -> Iterator[Group]:
+    """Yield lessons of texts with one wrong fact: of each file the column of the text, its cost, and how sure the place is."""
+    members = []
+    for file, text, cost, sure in files:
+        rows = read_jsonl(data_file(f"meaning/{file}.jsonl.gz"))
+        members += [differing(row["reference"], row[text], cost, sure) for row in rows]
+    yield from together(name, members, chance, times)
 
 
 def _inference(chance: random.Random, times: float) -> Iterator[Group]:
@@ -330,6 +325,8 @@ class Synthesized:
                 yield Group(SYNTHESIZED, reference, (own, *order[start : start + TOGETHER - 1]))
 
 
+TURNED = [("bump", "critical", 10.0, 0.8), ("defacto", "hypothesis", 7.0, 0.5)]
+"""Files of summaries with one wrong fact, see `_facts`."""
 Draw = Callable[[random.Random, float], Iterator[Group]]
 SOURCES: dict[str, tuple[Draw, float]] = {
     "groups": (_groups, 1.0),
@@ -337,8 +334,8 @@ SOURCES: dict[str, tuple[Draw, float]] = {
     "summaries": (_summaries, 4.0),
     "paws": (_paws, 1.0),
     "captions": (_captions, 1.0),
-    "foils": (_foils, 1.0),
-    "turned facts": (_turned, 1.0),
+    "foils": (partial(_facts, name="foils", files=[("valse_foils", "critical", 10.0, 0.7)]), 1.0),
+    "turned facts": (partial(_facts, name="turned facts", files=TURNED), 2.0),
     "inference": (_inference, 1.0),
     "bio": (_bio, 2.0),
     "assessed": (_assessed, 1.0),

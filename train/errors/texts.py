@@ -106,15 +106,13 @@ def translated(source: str) -> bool:
 
 def _agreed(reference: str, outputs: Sequence[str]) -> str | None:
     """Return the output whose words the others share most, among those that differ enough from the reference."""
-    bags = [frozenset(text.lower().split()) for text in outputs]
-    best, found = 0.0, None
-    own = frozenset(reference.lower().split())
-    for n, (text, bag) in enumerate(zip(outputs, bags, strict=True)):
-        if bag and len(bag & own) < 0.8 * max(len(bag), len(own)):
-            shared = sum(len(bag & other) / max(1, len(bag | other)) for k, other in enumerate(bags) if k != n)
-            if shared > best:
-                best, found = shared, text
-    return found
+    own, *bags = (frozenset(text.lower().split()) for text in (reference, *outputs))
+    shared = {
+        text: sum(len(bag & other) / max(1, len(bag | other)) for k, other in enumerate(bags) if k != n)
+        for n, (text, bag) in enumerate(zip(outputs, bags, strict=True))
+        if bag and len(bag & own) < 0.8 * max(len(bag), len(own))
+    }
+    return max(filter(shared.get, shared), key=shared.__getitem__, default=None)
 
 
 def prepare(texts: Sequence[str], models: str, seed: int, path: Path, store: Path, workers: int = 1) -> Path:
