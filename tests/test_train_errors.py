@@ -73,7 +73,7 @@ def test_nothing_is_learnt_from_a_teacher_that_says_the_same(lessons: Lessons, t
 @pytest.mark.parametrize("bits", [2, 3])
 def test_a_net_can_read_as_it_will_be_stored(lessons: Lessons, tiny: Path, tmp_path: Path, bits: int) -> None:
     """Then it says what its file says, which differs from what it said before; and what is not rounded goes on learning."""
-    net, (batch,) = new_net(tiny), batches_of(lessons, tiny, pairs=30, parts=1)[0]
+    net, (batch,) = new_net(tiny).eval(), batches_of(lessons, tiny, pairs=30, parts=1)[0]
     randomised(net.layers)
     before = net(batch).start
     net.read_as_stored(bits)
@@ -122,8 +122,19 @@ def test_figures_of_readers(tiny: Path) -> None:
 # Training
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_only_what_goes_on_from_a_reader_learns_rounded(lessons: Lessons, tiny: Path, tmp_path: Path, goes_on: bool) -> None:
+    """In the end every net is judged as it will be stored."""
+    net, seen = new_net(tiny), []
+    query = net.layers[0].maps["query"]
+    query.register_forward_pre_hook(lambda module, _: seen.append(module.bits))
+    begin = str(tiny) if goes_on else ""
+    recipe.fit(net, lessons, recipe.ErrorsOptions(models=str(tiny), begin=begin, steps=1, pairs=40, work=tmp_path, bits=5))
+    assert set(seen) == {5 if goes_on else 0} and query.bits == 5
+
+
 def test_an_interrupted_training_goes_on_to_the_same_weights(lessons: Lessons, tiny: Path, tmp_path: Path) -> None:
-    """With a teacher; the losses are in the log."""
+    """With a teacher, and dropout; the losses are in the log."""
     options = recipe.ErrorsOptions(models=str(tiny), teacher=str(tiny), steps=6, every=2, rate=0.01, pairs=40, parts=2)
     works = [tmp_path / name for name in ("whole", "half")]
     for work in works:

@@ -190,4 +190,5 @@ def batches(source: Batches, first: int, steps: int, workers: int) -> Iterator[S
     chosen = [n % len(source) for n in range(first, steps)]
     subset = torch.utils.data.Subset(source, chosen)
     options: dict[str, Any] = {"prefetch_factor": 6} if workers else {}
-    yield from torch.utils.data.DataLoader(subset, batch_size=None, num_workers=workers, **options)
+    own = torch.Generator()  # else a resumed training would draw other dropout
+    yield from torch.utils.data.DataLoader(subset, batch_size=None, num_workers=workers, generator=own, **options)

@@ -26,6 +26,7 @@ from rome.features.analyser.weights import load_weights, quantise
 from rome.features.errors.evidence import MARKS, READER_FILE, SEVERITIES, TYPES, WEIGHTS
 from rome.train.errors.batches import Batch
 
+DROPOUT = 0.1
 HIDDEN = -1e4
 """Added to the attention scores of padding."""
 
@@ -72,7 +73,7 @@ class Layer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.hidden_size, config.layer_norm_eps) for _ in NORMS)
         for norm, name in zip(self.norms, NORMS.values(), strict=True):
             norm.load_state_dict(dict(zip(("weight", "bias"), own[name], strict=True)))
-        self.heads = config.num_attention_heads
+        self.heads, self.drop = config.num_attention_heads, nn.Dropout(DROPOUT)
 
     def forward(self, states: Tensor, bias: Tensor) -> Tensor:
         """Return (b, N, d) states of states; bias (b, heads or 1, N, N) is added to the scores of attention."""
@@ -80,8 +81,8 @@ class Layer(nn.Module):
         query, key, value = (self.maps[name](states).view(shape).transpose(1, 2) for name in ("query", "key", "value"))
         seen = scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
         seen = seen.transpose(1, 2).reshape(states.shape)
-        states = self.norms[0](states + self.maps["attention"](seen))
-        found: Tensor = self.norms[1](states + self.maps["outer"](nn.functional.gelu(self.maps["inner"](states))))
+        states = self.norms[0](states + self.drop(self.maps["attention"](seen)))
+        found: Tensor = self.norms[1](states + self.drop(self.maps["outer"](nn.functional.gelu(self.maps["inner"](states)))))
         return found
 
 
@@ -157,10 +158,9 @@ class PairNet(nn.Module):
         return {name: parameter for name, parameter in self.named_parameters() if parameter.requires_grad}
 
     def read_as_stored(self, bits: int) -> None:
-        """Read the adapters with so many bits from now on."""
-        for module in self.modules():
-            if isinstance(module, Adapted):
-                module.bits = bits
+        """Read the adapters with so many bits from now on; with 0 as they are."""
+        for adapted in (module for module in self.modules() if isinstance(module, Adapted)):
+            adapted.bits = bits
 
     @torch.no_grad()
     def start_marks(self, ids: tuple[int, int]) -> None:

@@ -325,8 +325,6 @@ class Synthesized:
                 yield Group(SYNTHESIZED, reference, (own, *order[start : start + TOGETHER - 1]))
 
 
-TURNED = [("bump", "critical", 10.0, 0.8), ("defacto", "hypothesis", 7.0, 0.5)]
-"""Files of summaries with one wrong fact, see `_facts`."""
 Draw = Callable[[random.Random, float], Iterator[Group]]
 SOURCES: dict[str, tuple[Draw, float]] = {
     "groups": (_groups, 1.0),
@@ -334,8 +332,8 @@ SOURCES: dict[str, tuple[Draw, float]] = {
     "summaries": (_summaries, 4.0),
     "paws": (_paws, 1.0),
     "captions": (_captions, 1.0),
-    "foils": (partial(_facts, name="foils", files=[("valse_foils", "critical", 10.0, 0.7)]), 1.0),
-    "turned facts": (partial(_facts, name="turned facts", files=TURNED), 2.0),
+    "foils": (partial(_facts, name="foils", files=[("valse_foils", "critical", 10, 0.7)]), 1.0),
+    "turned facts": (partial(_facts, name="turned facts", files=[("bump", "critical", 10, 0.8), ("defacto", "hypothesis", 7, 0.5)]), 2.0),
     "inference": (_inference, 1.0),
     "bio": (_bio, 2.0),
     "assessed": (_assessed, 1.0),
